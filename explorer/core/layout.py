@@ -1,0 +1,51 @@
+"""Where the rows lie on the map, and how that was computed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from explorer.core.results import Metric
+
+
+@dataclass(frozen=True)
+class LayoutSettings:
+    """What a person can set for a layout; the defaults are the window's.
+
+    Attributes
+    ----------
+    method : {"umap", "pca"}
+    neighbours : int
+        UMAP's n_neighbors, the row itself included, as in umap-learn.
+    min_dist : float
+    metric : Metric
+        Cosine or Euclidean (dot is not a distance).
+    epochs : int or None
+        None chooses by size, as umap-learn does.
+    seed : int
+        The same seed gives the same picture, bit for bit.
+    """
+
+    method: str = "umap"
+    neighbours: int = 15
+    min_dist: float = 0.1
+    metric: Metric = Metric.COSINE
+    epochs: int | None = None
+    seed: int = 42
+
+
+@dataclass(frozen=True, eq=False)
+class Layout:
+    """Positions of a table's rows.
+
+    Attributes
+    ----------
+    xy : float32 array, shape (rows, 2)
+        NaN for quarantined rows.
+    settings : LayoutSettings
+    """
+
+    xy: NDArray[np.float32]
+    settings: LayoutSettings

@@ -1,0 +1,86 @@
+"""What a search and a neighbour graph give back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+class Metric(StrEnum):
+    """How alike two rows are."""
+
+    COSINE = "cosine"
+    DOT = "dot"
+    EUCLIDEAN = "euclidean"
+
+    @property
+    def ascending(self) -> bool:
+        """True where the best score is the smallest (a distance)."""
+        return self is Metric.EUCLIDEAN
+
+
+@dataclass(frozen=True, eq=False)
+class Background:
+    """The scores of one query against every candidate row.
+
+    Attributes
+    ----------
+    mean, std : float
+        Over all candidate rows (healthy, not left out).
+    counts : int64 array, shape (bins,)
+        Histogram of the scores.
+    edges : float64 array, shape (bins + 1,)
+    """
+
+    mean: float
+    std: float
+    counts: NDArray[np.int64]
+    edges: NDArray[np.float64]
+
+    def above(self, score: float, metric: Metric) -> float:
+        """Standard deviations by which a score beats the background (positive is closer)."""
+        if self.std == 0:
+            return 0.0
+        return (self.mean - score if metric.ascending else score - self.mean) / self.std
+
+
+@dataclass(frozen=True, eq=False)
+class SearchResult:
+    """Nearest neighbours of one query, best first; ties go to the smaller row.
+
+    Attributes
+    ----------
+    rows : int64 array, shape (k,)
+    scores : float32 array, shape (k,)
+        Similarity, or distance under the Euclidean metric.
+    metric : Metric
+    background : Background
+    """
+
+    rows: NDArray[np.int64]
+    scores: NDArray[np.float32]
+    metric: Metric
+    background: Background
+
+
+@dataclass(frozen=True, eq=False)
+class NeighbourGraph:
+    """The k nearest rows of every row, the row itself left out.
+
+    Quarantined rows have -1 in every place of ``rows`` and infinite distances, and are
+    nobody's neighbour. Where a table has fewer than k + 1 healthy rows, k is cut.
+
+    Attributes
+    ----------
+    rows : int32 array, shape (rows, k)
+    distances : float32 array, shape (rows, k), ascending
+        1 - cosine, or Euclidean distance.
+    metric : Metric
+    """
+
+    rows: NDArray[np.int32]
+    distances: NDArray[np.float32]
+    metric: Metric

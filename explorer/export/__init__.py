@@ -1,0 +1,1 @@
+"""One painter for the screen and for every picture that leaves it."""

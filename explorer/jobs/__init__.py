@@ -1,0 +1,1 @@
+"""Carries compute's progress and results to Qt signals, and cancellation back."""

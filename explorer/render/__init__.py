@@ -1,0 +1,1 @@
+"""Points to pixels: raster kernels, hit-testing, label placement. No Qt."""

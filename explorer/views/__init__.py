@@ -1,0 +1,1 @@
+"""Widgets. They show the document and send commands; they hold no state of their own."""

@@ -1,0 +1,1 @@
+"""The map: the canvas with what floats on it."""
