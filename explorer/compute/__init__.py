@@ -1,1 +1,4 @@
-"""Heavy work, run in child processes: search, neighbour graphs, layouts. The only package that imports torch or umap."""
+"""Heavy work, run in child processes: search, neighbour graphs, layouts.
+
+The only package that imports torch or umap.
+"""

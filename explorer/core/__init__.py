@@ -1,1 +1,4 @@
-"""Values and pure functions: tables, labels, row health, queries, layouts, errors. No I/O, no Qt, no torch."""
+"""Values and pure functions: tables, labels, row health, queries, layouts, errors.
+
+No Qt, no torch, no reading of files.
+"""

@@ -26,5 +26,5 @@ class ExplorerError(Exception):
         return f"{self.message} {self.hint}".strip()
 
 
-class Cancelled(Exception):
+class Cancelled(Exception):  # noqa: N818 - not an error: the person asked for it
     """Raised inside long work when the person has asked for it to stop."""

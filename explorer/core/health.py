@@ -56,4 +56,4 @@ class Health:
     @property
     def healthy(self) -> NDArray[np.bool_]:
         """Rows that take part in search and layout, shape (rows,)."""
-        return self.states == RowState.HEALTHY
+        return np.equal(self.states, RowState.HEALTHY)
