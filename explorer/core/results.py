@@ -84,3 +84,64 @@ class NeighbourGraph:
     rows: NDArray[np.int32]
     distances: NDArray[np.float32]
     metric: Metric
+
+
+@dataclass(frozen=True, eq=False)
+class Clusters:
+    """Groups of rows, for colours.
+
+    Attributes
+    ----------
+    codes : int16 array, shape (rows,)
+        The row's cluster; -1 for quarantined rows.
+    names : tuple of str
+        For each cluster two or three labels typical of it.
+    """
+
+    codes: NDArray[np.int16]
+    names: tuple[str, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Trust:
+    """How far a layout can be trusted.
+
+    Attributes
+    ----------
+    trustworthiness, continuity : float
+        Between 0 and 1 (Venna and Kaski, 2001); 1 is a map without false or lost neighbours.
+    sample : int
+        How many rows they were computed on.
+    k : int
+    per_row : float32 array, shape (rows,), or None
+        The share of a row's k true neighbours that are among its k map neighbours; NaN where
+        the row is not on the map.
+    """
+
+    trustworthiness: float
+    continuity: float
+    sample: int
+    k: int
+    per_row: NDArray[np.float32] | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class PairHistogram:
+    """How alike the rows of a table are, pair by pair.
+
+    Attributes
+    ----------
+    counts : int64 array, shape (bins,)
+    edges : float64 array, shape (bins + 1,)
+    mean, std : float
+    pairs : int
+        How many pairs were looked at.
+    metric : Metric
+    """
+
+    counts: NDArray[np.int64]
+    edges: NDArray[np.float64]
+    mean: float
+    std: float
+    pairs: int
+    metric: Metric

@@ -1,1 +1,7 @@
-"""The one truth of an open session: tables, layouts, selection, queries, settings. No Qt."""
+"""The one truth of an open session: sources, table, layout, colours, questions, settings. No Qt."""
+
+from explorer.document.answer import Answer, Question
+from explorer.document.document import Document, LayoutStage
+from explorer.document.sources import Source
+
+__all__ = ["Answer", "Document", "LayoutStage", "Question", "Source"]

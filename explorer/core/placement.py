@@ -1,0 +1,71 @@
+"""Where a query lands on the map, and whether the map tells the truth there."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+MOST_ROWS = 15
+
+
+def place_query(positions: NDArray[np.float32], rows: NDArray[np.int64]) -> tuple[float, float] | None:
+    """Place a query at the mean of those of its nearest rows that lie together on the map.
+
+    The densest group among the nearest rows counts, not all of them: neighbours scattered over
+    the map have their mean in a place that belongs to none.
+
+    Parameters
+    ----------
+    positions : float32 array, shape (rows, 2)
+        NaN for rows that are not on the map.
+    rows : int64 array, shape (k,)
+        The query's nearest rows, best first; the first 15 are used.
+
+    Returns
+    -------
+    (x, y) or None
+        None where no nearest row is on the map.
+    """
+    points = positions[rows[:MOST_ROWS]].astype(np.float64)
+    points = points[np.isfinite(points).all(axis=1)]
+    if len(points) == 0:
+        return None
+    shown = positions[np.isfinite(positions).all(axis=1)]
+    extent = np.subtract(*np.percentile(shown[:: max(1, len(shown) // 10_000)], (95, 5), axis=0)).max()
+    apart = np.linalg.norm(points[:, None] - points[None], axis=2)
+    together = apart <= 0.08 * max(float(extent), 1e-12)
+    group = together[np.argmax(together.sum(axis=1))]
+    x, y = points[group].mean(axis=0)
+    return float(x), float(y)
+
+
+def agreement(
+    positions: NDArray[np.float32],
+    place: tuple[float, float],
+    rows: NDArray[np.int64],
+    own: tuple[int, ...] = (),
+) -> tuple[int, int]:
+    """How many of a query's nearest rows are also among the nearest on the map.
+
+    Parameters
+    ----------
+    positions : float32 array, shape (rows, 2)
+    place : (x, y)
+        Where the query lies on the map.
+    rows : int64 array, shape (k,)
+        The query's nearest rows in the original space, best first; the first 15 are used.
+    own : tuple of int
+        The query's own rows, which are left out on the map too.
+
+    Returns
+    -------
+    (int, int)
+        Of those rows, how many are near on the map, and how many there are.
+    """
+    nearest = rows[:MOST_ROWS]
+    apart = np.square(positions - np.asarray(place, np.float32)).sum(axis=1)
+    apart[~np.isfinite(apart)] = np.inf
+    apart[list(own)] = np.inf
+    count = min(len(nearest), len(apart))
+    on_map = np.argpartition(apart, count - 1)[:count] if count else np.empty(0, np.int64)
+    return int(np.isin(nearest, on_map).sum()), len(nearest)

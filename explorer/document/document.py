@@ -1,0 +1,195 @@
+"""The document: everything an open session knows, and an event for each part that changes."""
+
+from __future__ import annotations
+
+from enum import Enum
+
+import numpy as np
+from numpy.typing import NDArray
+from psygnal import Signal
+
+from explorer.core.layout import LayoutSettings
+from explorer.core.listing import LoadedTable
+from explorer.core.results import Clusters, Metric, PairHistogram, Trust
+from explorer.core.table import Role
+from explorer.document.answer import Answer, Question
+from explorer.document.colouring import Colouring
+from explorer.document.history import History
+from explorer.document.sources import Source
+
+
+class LayoutStage(Enum):
+    """How far the map's layout has come."""
+
+    EMPTY = "no layout"
+    WAITING = "first picture on its way"
+    FIRST = "first picture"
+    MOVING = "moving"
+    DONE = "done"
+    STOPPED = "stopped"
+
+
+class Document:
+    """One open session. Views read it and listen; only commands change it.
+
+    Every ``*_changed`` signal is emitted after the change, in the thread that made it
+    (the GUI thread, always).
+    """
+
+    sources_changed = Signal()
+    table_changed = Signal()
+    positions_changed = Signal()
+    layout_changed = Signal()
+    colours_changed = Signal()
+    answer_changed = Signal()
+    asking_changed = Signal()
+    trust_changed = Signal()
+    pairs_changed = Signal()
+
+    def __init__(self) -> None:
+        self.sources: list[Source] = []
+        self.table: LoadedTable | None = None
+        self.positions: NDArray[np.float32] | None = None
+        self.settings = LayoutSettings()
+        self.stage = LayoutStage.EMPTY
+        self.kept: list[tuple[str, NDArray[np.float32]]] = []
+        self.clusters: Clusters | None = None
+        self.colouring = Colouring()
+        self.label_density = "fit"
+        self.answer: Answer | None = None
+        self.questions: History[Question] = History()
+        self.metric = Metric.COSINE
+        self.k = 50
+        self.all_rows = False
+        self.include_query = False
+        self.trust: Trust | None = None
+        self.pairs: PairHistogram | None = None
+
+    # What is open
+
+    def source_at(self, path: str) -> Source | None:
+        """The open source with that path."""
+        return next((source for source in self.sources if source.path == path), None)
+
+    def put_source(self, source: Source) -> None:
+        """Add an opened file, or replace what was known of the same path."""
+        for place, known in enumerate(self.sources):
+            if known.path == source.path:
+                self.sources[place] = source
+                break
+        else:
+            self.sources.append(source)
+        self.sources_changed.emit()
+
+    def remove_source(self, path: str) -> None:
+        """Close a file; the table goes with it where it came from there."""
+        self.sources = [source for source in self.sources if source.path != path]
+        if self.table is not None and self.table.path == path:
+            self.set_table(None)
+        self.sources_changed.emit()
+
+    def set_table(self, table: LoadedTable | None) -> None:
+        """Show another table: what belonged to the last one goes."""
+        self.table = table
+        self.positions = None
+        self.stage = LayoutStage.EMPTY if table is None else LayoutStage.WAITING
+        self.kept.clear()
+        self.clusters = None
+        self.answer = None
+        self.questions.clear()
+        self.trust = None
+        self.pairs = None
+        self.colouring = Colouring()
+        self.table_changed.emit()
+        self.layout_changed.emit()
+        self.positions_changed.emit()
+        self.colours_changed.emit()
+        self.answer_changed.emit()
+        self.trust_changed.emit()
+        self.pairs_changed.emit()
+
+    @property
+    def title(self) -> str:
+        """What is on the map, in a few words, for window and picture."""
+        if self.table is None:
+            return "Embedding Explorer"
+        name = self.table.path.replace("\\", "/").rstrip("/").rsplit("/", 1)[-1]
+        listing = self.table.listing
+        return f"{name} · {listing.name} · {listing.rows:,} × {listing.dim}"
+
+    @property
+    def is_output_layer(self) -> bool:
+        """Whether the table on the map is a model's output layer."""
+        return self.table is not None and self.table.listing.role is Role.OUTPUT
+
+    # The map
+
+    def set_positions(self, positions: NDArray[np.float32] | None, stage: LayoutStage) -> None:
+        """Put the rows at new places, shape (rows, 2); NaN is nowhere."""
+        self.positions = positions
+        self.stage = stage
+        self.trust = None
+        self.positions_changed.emit()
+        self.layout_changed.emit()
+        self.trust_changed.emit()
+
+    def set_settings(self, settings: LayoutSettings) -> None:
+        """Change the layout's parameters; the next start uses them."""
+        if settings != self.settings:
+            self.settings = settings
+            self.layout_changed.emit()
+
+    def keep_layout(self, name: str) -> None:
+        """Remember the present positions under a name."""
+        if self.positions is not None:
+            self.kept.append((name, self.positions.copy()))
+            self.layout_changed.emit()
+
+    def set_clusters(self, clusters: Clusters | None) -> None:
+        """Take in clusters to colour by."""
+        self.clusters = clusters
+        self.colours_changed.emit()
+
+    def set_colouring(self, colouring: Colouring) -> None:
+        """Colour the points another way."""
+        self.colouring = colouring
+        self.colours_changed.emit()
+
+    def set_label_density(self, density: str) -> None:
+        """How many labels the map shows: ``none``, ``few``, ``fit`` or ``many``."""
+        self.label_density = density
+        self.colours_changed.emit()
+
+    def set_trust(self, trust: Trust | None) -> None:
+        """Take in how far the layout can be trusted."""
+        self.trust = trust
+        self.trust_changed.emit()
+
+    def set_pairs(self, pairs: PairHistogram | None) -> None:
+        """Take in the table's histogram of pairwise similarities."""
+        self.pairs = pairs
+        self.pairs_changed.emit()
+
+    # Questions
+
+    def set_answer(self, answer: Answer | None) -> None:
+        """Show an answer; None clears it."""
+        self.answer = answer
+        if answer is not None:
+            self.questions.visit(answer.question)
+        self.answer_changed.emit()
+
+    def set_asking(
+        self,
+        *,
+        metric: Metric | None = None,
+        k: int | None = None,
+        all_rows: bool | None = None,
+        include_query: bool | None = None,
+    ) -> None:
+        """Change how the next question is asked."""
+        self.metric = self.metric if metric is None else metric
+        self.k = self.k if k is None else k
+        self.all_rows = self.all_rows if all_rows is None else all_rows
+        self.include_query = self.include_query if include_query is None else include_query
+        self.asking_changed.emit()
