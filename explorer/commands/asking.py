@@ -1,0 +1,183 @@
+"""Asking for nearest neighbours: from typed text to an answer in the document."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from PySide6.QtCore import QObject, QTimer, Signal
+
+from explorer.commands.notices import Notices
+from explorer.core.errors import ExplorerError
+from explorer.core.label_index import LabelIndex
+from explorer.core.query import RowTerm, parse, quote
+from explorer.core.query_resolve import resolve
+from explorer.core.results import SearchResult
+from explorer.document import Answer, Document, Question
+from explorer.document.settings import Settings
+from explorer.jobs import Job, Jobs
+
+
+class Asking(QObject):
+    """Commands that put questions to the table on the map.
+
+    Signals
+    -------
+    index_ready : the table's labels can be completed and asked for.
+    rejected(ExplorerError) : what was typed cannot be asked; shown by the query line.
+    """
+
+    index_ready = Signal()
+    rejected = Signal(object)
+
+    def __init__(self, document: Document, jobs: Jobs, notices: Notices, settings: Settings) -> None:
+        super().__init__()
+        self._document = document
+        self._jobs = jobs
+        self._notices = notices
+        self._settings = settings
+        self._search: Job | None = None
+        self._waiting: str | None = None
+        self._building: Iterator[None] | None = None
+        self.index: LabelIndex | None = None
+        self._timer = QTimer(self)
+        self._timer.setInterval(0)
+        self._timer.timeout.connect(self._build_on)
+
+    def begin(self) -> None:
+        """Take up a new table: index its labels, a slice at a time so that the window stays free."""
+        self._stop_search()
+        self._waiting = None
+        self.index = None
+        table = self._document.table
+        if table is None or table.labels is None:
+            self._timer.stop()
+            self.index_ready.emit()
+            return
+        self._index_in_work = LabelIndex(table.labels)
+        self._building = self._index_in_work.build()
+        self._timer.start()
+
+    def _build_on(self) -> None:
+        if self._building is not None and next(self._building, self) is not self:
+            return
+        self._timer.stop()
+        self._building = None
+        self.index = self._index_in_work
+        self.index_ready.emit()
+        if self._waiting is not None:
+            self.ask(self._waiting)
+
+    @property
+    def is_indexing(self) -> bool:
+        """Whether the labels are still being indexed."""
+        return self._building is not None
+
+    def question(self, text: str) -> Question:
+        """What a typed text asks for, with the present options.
+
+        Raises
+        ------
+        ExplorerError
+            Where the text does not parse or names something that is not there.
+        """
+        table = self._document.table
+        if table is None:
+            raise ExplorerError("There is no table to ask.", "Open a file first.")
+        resolved = resolve(parse(text), self.index, table.listing.rows)
+        return self._with_options(Question(text.strip(), resolved.terms, resolved.matched, resolved.notes))
+
+    def _with_options(self, question: Question) -> Question:
+        document = self._document
+        return replace(
+            question,
+            metric=document.metric,
+            k=document.k,
+            all_rows=document.all_rows,
+            include_query=document.include_query,
+        )
+
+    def ask(self, text: str) -> None:
+        """Ask what was typed; blank text clears the answer."""
+        if not text.strip():
+            self._stop_search()
+            self._document.set_answer(None)
+            return
+        if self.is_indexing:
+            self._waiting = text
+            return
+        self._waiting = None
+        try:
+            question = self.question(text)
+        except ExplorerError as error:
+            self.rejected.emit(error)
+            return
+        self._settings.remember_query(question.text)
+        self._put(question)
+
+    def ask_row(self, row: int) -> None:
+        """Ask for the neighbours of one row, as a click on it does."""
+        table = self._document.table
+        if table is not None and 0 <= row < table.listing.rows:
+            self._put(self._with_options(Question(self.text_for(row), (RowTerm(1.0, row),))))
+
+    def text_for(self, row: int) -> str:
+        """The shortest text that asks for exactly this row."""
+        table = self._document.table
+        if (
+            table is not None
+            and table.labels is not None
+            and self.index is not None
+            and not table.labels.missing[row]
+        ):
+            label = quote(table.labels[row])
+            try:
+                if resolve(parse(label), self.index, table.listing.rows).terms == (RowTerm(1.0, row),):
+                    return label
+            except ExplorerError:
+                pass
+        return f"#{row}"
+
+    def again(self) -> None:
+        """Ask the present question again with the present options."""
+        if self._document.answer is not None:
+            self._put(self._with_options(self._document.answer.question))
+
+    def go(self, steps: int) -> None:
+        """Go back (negative) or forward through the questions asked."""
+        question = self._document.questions.go(steps)
+        if question is not None:
+            self._put(question)
+
+    def _put(self, question: Question) -> None:
+        table = self._document.table
+        if table is None:
+            return
+        self._stop_search()
+        job = self._jobs.search(
+            table.key,
+            question.terms,
+            question.metric,
+            question.k,
+            all_rows=question.all_rows,
+            include_query=question.include_query,
+        )
+        self._search = job
+
+        def arrived(result: SearchResult) -> None:
+            if self._search is job:
+                self._search = None
+                self._document.set_answer(Answer(question, result))
+
+        job.finished.connect(arrived)
+        job.failed.connect(self.rejected)
+
+    def _stop_search(self) -> None:
+        if self._search is not None:
+            self._search.cancel()
+            self._search = None
+
+    def close(self) -> None:
+        """Stop what is under way."""
+        self._timer.stop()
+        self._stop_search()

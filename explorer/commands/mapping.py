@@ -1,0 +1,157 @@
+"""The map: first picture, layout that moves, clusters to colour by, trust."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from PySide6.QtCore import QObject, Signal
+
+from explorer.commands.notices import Notices
+from explorer.core.layout import Layout, LayoutSettings
+from explorer.core.results import Trust
+from explorer.document import Document, LayoutStage
+from explorer.jobs import Job, Jobs
+
+
+class Mapping(QObject):
+    """Commands that lay the table's rows out."""
+
+    layout_job_changed = Signal(object)
+
+    def __init__(self, document: Document, jobs: Jobs, notices: Notices) -> None:
+        super().__init__()
+        self._document = document
+        self._jobs = jobs
+        self._notices = notices
+        self._layout_job: Job | None = None
+
+    @property
+    def settled(self) -> bool:
+        """Whether nothing is being laid out: the map stays as it is."""
+        return self._document.stage in (LayoutStage.DONE, LayoutStage.STOPPED)
+
+    def begin(self) -> None:
+        """Draw the first picture of a table that has just been loaded, then start its layout."""
+        self._stop_job()
+        table = self._document.table
+        if table is None:
+            return
+        key = table.key
+        job = self._jobs.pca(key)
+        job.finished.connect(lambda positions: self._first_picture(key, positions))
+        job.failed.connect(self._notices.error)
+
+    def _first_picture(self, key: int, positions: np.ndarray) -> None:
+        table = self._document.table
+        if table is None or table.key != key:
+            return
+        self._document.set_positions(positions, LayoutStage.FIRST)
+        clusters = self._jobs.clusters(key)
+        clusters.finished.connect(
+            lambda found: self._if_shown(key, lambda: self._document.set_clusters(found))
+        )
+        clusters.failed.connect(self._notices.error)
+        if self._document.settings.method == "umap" and table.listing.dim > 2:
+            self.start()
+        else:
+            self._settle(positions, LayoutStage.DONE)
+
+    def start(self) -> None:
+        """Lay the table out anew with the present settings."""
+        self._stop_job()
+        table = self._document.table
+        if table is None:
+            return
+        key = table.key
+        if self._document.settings.method == "pca":
+            job = self._jobs.pca(key)
+            job.finished.connect(lambda xy: self._if_shown(key, lambda: self._settle(xy, LayoutStage.DONE)))
+        else:
+            job = self._jobs.umap(key, self._document.settings, None)
+            job.moving.connect(
+                lambda xy: self._if_shown(key, lambda: self._document.set_positions(xy, LayoutStage.MOVING))
+            )
+            job.finished.connect(lambda layout: self._if_shown(key, lambda: self._done(layout)))
+            job.cancelled.connect(lambda: self._if_shown(key, self._stopped))
+        job.failed.connect(lambda error: self._broke(key, error))
+        self._layout_job = job
+        self.layout_job_changed.emit(job)
+
+    def _done(self, layout: Layout) -> None:
+        self._settle(layout.xy, LayoutStage.DONE)
+
+    def _stopped(self) -> None:
+        if self._document.positions is not None:
+            self._settle(self._document.positions.copy(), LayoutStage.STOPPED)
+
+    def _broke(self, key: int, error: Exception) -> None:
+        self._notices.error(error, ("Lay out again", self.start))
+        self._if_shown(key, self._stopped)
+
+    def _settle(self, positions: np.ndarray, stage: LayoutStage) -> None:
+        self._layout_job = None
+        self.layout_job_changed.emit(None)
+        self._document.set_positions(positions, stage)
+        self.measure_trust()
+
+    def stop(self) -> None:
+        """Stop the layout and keep the map as it is now."""
+        if self._layout_job is not None:
+            self._layout_job.cancel()
+
+    def _stop_job(self) -> None:
+        job, self._layout_job = self._layout_job, None
+        if job is not None:
+            job.cancelled.disconnect()
+            job.cancel()
+            self.layout_job_changed.emit(None)
+
+    def change(self, **settings: object) -> None:
+        """Change the layout's settings by name; the next start uses them."""
+        self._document.set_settings(replace(self._document.settings, **settings))
+
+    def keep(self) -> None:
+        """Remember the present positions, to come back to after another layout."""
+        settings: LayoutSettings = self._document.settings
+        if settings.method == "pca":
+            name = "PCA"
+        else:
+            name = f"UMAP {settings.neighbours} · {settings.min_dist:g} · {settings.seed}"
+        taken = [kept for kept, _ in self._document.kept]
+        count = sum(kept.split(" (")[0] == name for kept in taken)
+        self._document.keep_layout(f"{name} ({count + 1})" if count else name)
+
+    def show_kept(self, place: int) -> None:
+        """Go back to a layout that was kept."""
+        self._stop_job()
+        self._settle(self._document.kept[place][1].copy(), LayoutStage.DONE)
+
+    def measure_trust(self) -> None:
+        """Have the present layout's trustworthiness and continuity computed."""
+        table, positions = self._document.table, self._document.positions
+        if table is None or positions is None:
+            return
+        job = self._jobs.trust(table.key, positions)
+
+        def arrived(trust: Trust) -> None:
+            if self._document.positions is positions:
+                self._document.set_trust(trust)
+
+        job.finished.connect(arrived)
+        job.failed.connect(self._notices.error)
+
+    def measure_pairs(self) -> None:
+        """Have the table's histogram of pairwise similarities computed, once."""
+        table = self._document.table
+        if table is None or self._document.pairs is not None:
+            return
+        key = table.key
+        job = self._jobs.pair_histogram(key, self._document.metric)
+        job.finished.connect(lambda pairs: self._if_shown(key, lambda: self._document.set_pairs(pairs)))
+        job.failed.connect(self._notices.error)
+
+    def _if_shown(self, key: int, act: object) -> None:
+        table = self._document.table
+        if table is not None and table.key == key:
+            act()  # type: ignore[operator]

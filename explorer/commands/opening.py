@@ -1,0 +1,166 @@
+"""Opening files, choosing tables, joining labels."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from PySide6.QtCore import QObject, Signal
+
+from explorer.commands.notices import Notices
+from explorer.core.errors import ExplorerError
+from explorer.core.listing import FileListing, LoadedTable
+from explorer.document import Document, Source
+from explorer.document.settings import Settings
+from explorer.jobs import Job, Jobs
+
+
+class Opening(QObject):
+    """Commands that bring tables into the document."""
+
+    table_loaded = Signal()
+    picker_wanted = Signal(str)
+
+    def __init__(self, document: Document, jobs: Jobs, notices: Notices, settings: Settings) -> None:
+        super().__init__()
+        self._document = document
+        self._jobs = jobs
+        self._notices = notices
+        self._settings = settings
+        self._loading: Job | None = None
+
+    def open(self, paths: list[str], *, table: str | None = None, **labels: object) -> None:
+        """Open files or folders; the likeliest table of the last one goes onto the map.
+
+        Parameters
+        ----------
+        paths : list of str
+        table : str, optional
+            The table to show, where it is known by name.
+        **labels
+            ``labels``, ``target_labels``, ``header`` and ``scaled``, as in ``choose_table``.
+        """
+        for path in paths:
+            self._open_one(str(Path(path).absolute()), table, labels)
+
+    def _open_one(self, path: str, table: str | None, labels: dict) -> None:
+        scaled = bool(labels.get("scaled", False))
+        joined = {name: labels.get(name) for name in ("labels", "target_labels", "header")}
+        job = self._jobs.open_file(path, **joined)
+        job.finished.connect(lambda listing: self._opened(Source(listing, **joined), table, scaled))
+        job.failed.connect(lambda error: self._failed(error, path, joined))
+
+    def _opened(self, source: Source, table: str | None, scaled: bool) -> None:
+        listing = source.listing
+        self._document.put_source(source)
+        self._settings.remember_file(source.path)
+        names = [entry.name for entry in listing.tables]
+        if table is not None and table not in names:
+            self._notices.error(
+                ExplorerError(
+                    f"{Path(source.path).name} has no table named {table}.", "Choose one of its tables."
+                ),
+                ("Choose table…", lambda: self.picker_wanted.emit(source.path)),
+            )
+            return
+        self.choose_table(source.path, table or names[0], scaled=scaled)
+        self._tell(listing, table or names[0])
+
+    def _tell(self, listing: FileListing, shown: str) -> None:
+        name = Path(listing.path).name
+        notes = list(listing.notes)
+        actions = []
+        if len(listing.tables) > 1:
+            notes.insert(0, f"{name} holds {len(listing.tables)} tables; {shown} is shown.")
+            actions.append(("Choose table…", lambda: self.picker_wanted.emit(listing.path)))
+        if notes:
+            self._notices.tell(" ".join(notes), *actions)
+        else:
+            self._notices.clear()
+
+    def _failed(self, error: ExplorerError, path: str, joined: dict) -> None:
+        actions = []
+        if joined["labels"] is not None and joined["header"] is None:
+            actions = [
+                ("First line is a header", lambda: self._open_one(path, None, {**joined, "header": True})),
+                ("It is a label", lambda: self._open_one(path, None, {**joined, "header": False})),
+            ]
+        if joined["labels"] is not None or joined["target_labels"] is not None:
+            actions.append(("Open without labels", lambda: self.open([path])))
+        self._notices.error(error, *actions)
+
+    def choose_table(self, path: str, name: str, *, scaled: bool = False) -> None:
+        """Load a table of an open file and put it onto the map.
+
+        Parameters
+        ----------
+        path, name : str
+        scaled : bool
+            Multiply rows by the square root of dim, as a Transformer's lookup does.
+        """
+        source = self._document.source_at(path)
+        if source is None:
+            return
+        if self._loading is not None:
+            self._loading.cancel()
+        job = self._jobs.load_table(
+            path,
+            name,
+            labels=source.labels,
+            target_labels=source.target_labels,
+            header=source.header,
+            scaled=scaled,
+        )
+        self._loading = job
+        job.finished.connect(self._loaded)
+        job.failed.connect(self._notices.error)
+
+    def _loaded(self, table: LoadedTable) -> None:
+        self._loading = None
+        last = self._document.table
+        self._document.set_table(table)
+        if last is not None:
+            self._jobs.release_table(last.key)
+        self.table_loaded.emit()
+
+    def scale_rows(self, scaled: bool) -> None:
+        """Show the present table with its rows scaled by the square root of dim, or as stored."""
+        table = self._document.table
+        if table is not None and table.scaled != scaled:
+            self.choose_table(table.path, table.listing.name, scaled=scaled)
+
+    def join_labels(self, path: str, labels: str, *, target: bool = False) -> None:
+        """Give an open file's tables their names from a vocabulary file.
+
+        Parameters
+        ----------
+        path : str
+            The open file.
+        labels : str
+            The vocabulary file.
+        target : bool
+            It names a translator's target side.
+        """
+        source = self._document.source_at(path)
+        if source is None:
+            return
+        chosen = replace(source, target_labels=labels) if target else replace(source, labels=labels)
+        table = self._document.table
+        shown = table.listing.name if table is not None and table.path == path else None
+        self._open_one(
+            path,
+            shown,
+            {
+                "labels": chosen.labels,
+                "target_labels": chosen.target_labels,
+                "header": None,
+                "scaled": table is not None and table.scaled,
+            },
+        )
+
+    def close_source(self, path: str) -> None:
+        """Close a file."""
+        table = self._document.table
+        self._document.remove_source(path)
+        if table is not None and self._document.table is None:
+            self._jobs.release_table(table.key)

@@ -1,0 +1,42 @@
+"""The commands of one session, joined to their document."""
+
+from __future__ import annotations
+
+from explorer.commands.asking import Asking
+from explorer.commands.mapping import Mapping
+from explorer.commands.notices import Notices
+from explorer.commands.opening import Opening
+from explorer.document import Document
+from explorer.document.settings import Settings
+from explorer.jobs import Jobs
+
+
+class Session:
+    """A document and everything that can be done to it.
+
+    Attributes
+    ----------
+    document : Document
+    settings : Settings
+    jobs : Jobs
+    notices : Notices
+    opening : Opening
+    mapping : Mapping
+    asking : Asking
+    """
+
+    def __init__(self, document: Document, jobs: Jobs, settings: Settings) -> None:
+        self.document = document
+        self.jobs = jobs
+        self.settings = settings
+        self.notices = Notices()
+        self.mapping = Mapping(document, jobs, self.notices)
+        self.asking = Asking(document, jobs, self.notices, settings)
+        self.opening = Opening(document, jobs, self.notices, settings)
+        self.opening.table_loaded.connect(self.mapping.begin)
+        self.opening.table_loaded.connect(self.asking.begin)
+
+    def close(self) -> None:
+        """End every job and worker; remember the settings."""
+        self.asking.close()
+        self.jobs.shutdown()

@@ -1,0 +1,210 @@
+"""The window's look: two colour schemes, one style sheet, icons in the text's colour."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+from PySide6.QtCore import QByteArray, QRectF, Qt
+from PySide6.QtGui import QColor, QFont, QFontInfo, QGuiApplication, QIcon, QPainter, QPalette, QPixmap
+from PySide6.QtSvg import QSvgRenderer
+from PySide6.QtWidgets import QApplication
+
+from explorer.core.resources import resource_path
+
+
+@dataclass(frozen=True)
+class Colours:
+    """The named colours of one scheme, as ``#rrggbb``."""
+
+    ground: str
+    panel: str
+    line: str
+    text: str
+    quiet: str
+    accent: str
+    accent_ground: str
+    map: str
+    error: str
+    error_ground: str
+
+
+LIGHT = Colours(
+    "#f6f7f9",
+    "#ffffff",
+    "#e3e6eb",
+    "#1c2430",
+    "#6b7685",
+    "#2563eb",
+    "#e8effe",
+    "#fcfcfd",
+    "#b42335",
+    "#fdecee",
+)
+DARK = Colours(
+    "#14171c",
+    "#1b1f26",
+    "#2b313b",
+    "#e6e9ee",
+    "#93a0b0",
+    "#6ea0ff",
+    "#22304d",
+    "#101317",
+    "#ff8f9c",
+    "#3a2025",
+)
+SCHEMES = {
+    "system": Qt.ColorScheme.Unknown,
+    "light": Qt.ColorScheme.Light,
+    "dark": Qt.ColorScheme.Dark,
+}
+
+
+def apply_theme(application: QApplication, name: str) -> None:
+    """Set the scheme (``system``, ``light`` or ``dark``) and the style sheet that goes with it."""
+    application.setStyle("Fusion")
+    application.styleHints().setColorScheme(SCHEMES[name])
+    refresh_theme(application)
+
+
+def refresh_theme(application: QApplication) -> None:
+    """Fit palette, font and style sheet to the scheme that now holds."""
+    colours = current_colours()
+    application.setPalette(_palette(colours))
+    font = application.font()
+    if font.pixelSize() != 12:
+        font.setPixelSize(12)
+        application.setFont(font)
+    application.setStyleSheet(style_sheet(colours))
+    icon.cache_clear()
+
+
+def is_dark() -> bool:
+    """Whether the dark scheme holds now."""
+    return QGuiApplication.styleHints().colorScheme() == Qt.ColorScheme.Dark
+
+
+def current_colours() -> Colours:
+    """The colours of the scheme that holds now."""
+    return DARK if is_dark() else LIGHT
+
+
+def figures(font: QFont) -> QFont:
+    """The font with digits of equal width, for columns of numbers."""
+    even = QFont(font)
+    even.setFeature(QFont.Tag("tnum"), 1)
+    return even
+
+
+@lru_cache(maxsize=256)
+def icon(name: str, colour: str | None = None, size: int = 18) -> QIcon:
+    """An icon from ``resources/icons`` drawn in a colour (the text's where none is named)."""
+    source = resource_path("icons", f"{name}.svg").read_text("utf-8")
+    drawn = QIcon()
+    colours = current_colours()
+    for mode, shade in ((QIcon.Mode.Normal, colour or colours.text), (QIcon.Mode.Disabled, colours.line)):
+        renderer = QSvgRenderer(QByteArray(source.replace("#000", shade).encode()))
+        for scale in (1, 2, 3):
+            pixmap = QPixmap(size * scale, size * scale)
+            pixmap.fill(Qt.GlobalColor.transparent)
+            painter = QPainter(pixmap)
+            renderer.render(painter, QRectF(pixmap.rect()))
+            painter.end()
+            pixmap.setDevicePixelRatio(scale)
+            drawn.addPixmap(pixmap, mode)
+    return drawn
+
+
+def _palette(colours: Colours) -> QPalette:
+    palette = QPalette()
+    roles = QPalette.ColorRole
+    for role, colour in (
+        (roles.Window, colours.panel),
+        (roles.WindowText, colours.text),
+        (roles.Base, colours.panel),
+        (roles.AlternateBase, colours.ground),
+        (roles.Text, colours.text),
+        (roles.PlaceholderText, colours.quiet),
+        (roles.Button, colours.panel),
+        (roles.ButtonText, colours.text),
+        (roles.ToolTipBase, colours.panel),
+        (roles.ToolTipText, colours.text),
+        (roles.Highlight, colours.accent_ground),
+        (roles.HighlightedText, colours.accent),
+        (roles.Link, colours.accent),
+        (roles.Mid, colours.line),
+        (roles.Light, colours.panel),
+        (roles.Dark, colours.line),
+        (roles.Accent, colours.accent),
+    ):
+        palette.setColor(role, QColor(colour))
+    for role in (roles.WindowText, roles.Text, roles.ButtonText):
+        palette.setColor(QPalette.ColorGroup.Disabled, role, QColor(colours.quiet))
+    return palette
+
+
+def style_sheet(colours: Colours) -> str:
+    """The style sheet of the whole application."""
+    c = colours
+    return f"""
+    QMainWindow, QMenuBar, QStatusBar {{ background: {c.panel}; }}
+    QMainWindow::separator {{ background: {c.line}; width: 1px; height: 1px; }}
+    QMenuBar {{ border-bottom: 1px solid {c.line}; padding: 2px 6px; }}
+    QMenuBar::item {{ padding: 4px 8px; border-radius: 6px; background: transparent; }}
+    QMenuBar::item:selected {{ background: {c.accent_ground}; color: {c.accent}; }}
+    QMenu {{ background: {c.panel}; border: 1px solid {c.line}; padding: 4px; }}
+    QMenu::item {{ padding: 5px 24px 5px 12px; border-radius: 4px; }}
+    QMenu::item:selected {{ background: {c.accent_ground}; color: {c.accent}; }}
+    QMenu::item:disabled {{ color: {c.quiet}; }}
+    QMenu::separator {{ height: 1px; background: {c.line}; margin: 4px 6px; }}
+    QToolTip {{ background: {c.panel}; color: {c.text}; border: 1px solid {c.line}; padding: 4px 6px; }}
+    QStatusBar {{ border-top: 1px solid {c.line}; }}
+    QStatusBar::item {{ border: none; }}
+    QDockWidget {{ titlebar-close-icon: none; }}
+    QDockWidget::title {{ background: {c.panel}; padding: 8px 12px 4px 12px; text-align: left; }}
+    QScrollArea, QScrollArea > QWidget > QWidget {{ background: {c.panel}; border: none; }}
+    QLabel[quiet="true"] {{ color: {c.quiet}; }}
+    QLabel[heading="true"] {{ color: {c.quiet}; font-weight: 600; font-size: 11px; }}
+    QLabel[title="true"] {{ font-weight: 600; font-size: 13px; }}
+    QPushButton, QToolButton[text="true"], QComboBox, QSpinBox, QDoubleSpinBox {{
+        background: {c.panel}; border: 1px solid {c.line}; border-radius: 6px;
+        padding: 3px 10px; min-height: 20px; }}
+    QPushButton:hover, QComboBox:hover, QSpinBox:hover, QDoubleSpinBox:hover,
+    QToolButton[text="true"]:hover {{ border-color: {c.quiet}; }}
+    QPushButton:focus, QComboBox:focus, QSpinBox:focus, QDoubleSpinBox:focus,
+    QToolButton[text="true"]:focus {{ border-color: {c.accent}; }}
+    QPushButton:pressed, QPushButton:checked {{
+        background: {c.accent_ground}; color: {c.accent}; border-color: {c.accent}; }}
+    QPushButton:disabled, QComboBox:disabled, QSpinBox:disabled, QDoubleSpinBox:disabled {{
+        color: {c.quiet}; background: {c.ground}; }}
+    QPushButton[primary="true"] {{ background: {c.accent}; color: {c.panel}; border-color: {c.accent}; }}
+    QPushButton[flat="true"] {{ border: none; background: transparent; color: {c.accent}; padding: 3px 6px; }}
+    QPushButton[flat="true"]:focus {{ background: {c.accent_ground}; }}
+    QToolButton {{ border: none; border-radius: 6px; padding: 4px; background: transparent; }}
+    QToolButton:hover {{ background: {c.ground}; }}
+    QToolButton:focus {{ border: 1px solid {c.accent}; padding: 3px; }}
+    QToolButton:checked {{ background: {c.accent_ground}; }}
+    QComboBox {{ padding-right: 18px; }}
+    QComboBox::drop-down {{ border: none; width: 18px; }}
+    QComboBox QAbstractItemView {{ background: {c.panel}; border: 1px solid {c.line};
+        selection-background-color: {c.accent_ground}; selection-color: {c.accent}; outline: none; }}
+    QLineEdit, QPlainTextEdit {{ background: {c.panel}; border: 1px solid {c.line}; border-radius: 6px;
+        padding: 3px 8px; selection-background-color: {c.accent}; selection-color: {c.panel}; }}
+    QLineEdit:focus {{ border-color: {c.accent}; }}
+    QTreeView, QListView, QTableView {{ background: {c.panel}; border: none; outline: none;
+        selection-background-color: {c.accent_ground}; selection-color: {c.accent}; }}
+    QHeaderView::section {{ background: {c.panel}; color: {c.quiet}; border: none; padding: 4px 8px; }}
+    QTabBar::tab {{ padding: 6px 12px; color: {c.quiet}; border: none; background: {c.panel}; }}
+    QTabBar::tab:selected {{ color: {c.text}; border-bottom: 2px solid {c.accent}; }}
+    QTabBar::tab:focus {{ color: {c.accent}; }}
+    QProgressBar {{ background: {c.line}; border: none; border-radius: 3px; max-height: 6px; min-height: 6px; }}
+    QProgressBar::chunk {{ background: {c.accent}; border-radius: 3px; }}
+    QScrollBar:vertical {{ background: transparent; width: 10px; margin: 0; }}
+    QScrollBar:horizontal {{ background: transparent; height: 10px; margin: 0; }}
+    QScrollBar::handle {{ background: {c.line}; border-radius: 4px; min-height: 24px; min-width: 24px; margin: 1px; }}
+    QScrollBar::handle:hover {{ background: {c.quiet}; }}
+    QScrollBar::add-line, QScrollBar::sub-line, QScrollBar::add-page, QScrollBar::sub-page {{
+        background: none; border: none; width: 0; height: 0; }}
+    QFrame[card="true"] {{ background: {c.panel}; border: 1px solid {c.line}; border-radius: 8px; }}
+    QFrame[rule="true"] {{ background: {c.line}; border: none; max-height: 1px; min-height: 1px; }}
+    """
