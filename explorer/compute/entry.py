@@ -1,0 +1,48 @@
+"""Where a worker process begins. Imports nothing heavy: the session's process imports it too."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import NoReturn
+
+_BELOW_NORMAL_PRIORITY = 0x4000
+
+
+def run_worker(name: str, connection: Connection, folder: Path, device: str) -> NoReturn:
+    """Serve requests until the session ends.
+
+    Parameters
+    ----------
+    name : {"vectors", "layout"}
+    connection : Connection
+    folder : Path
+        The session's folder for arrays.
+    device : {"auto", "cpu", "cuda", "mps"}
+    """
+    # Ctrl+C in a terminal reaches the whole group; the session's process decides what it means.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    _step_back()
+    os.environ["HF_HUB_OFFLINE"] = "1"
+    if name == "vectors":
+        from explorer.compute import vectors_worker
+
+        vectors_worker.serve(connection, folder, device)
+    else:
+        from explorer.compute import layout_worker
+
+        layout_worker.serve(connection, folder)
+
+
+def _step_back() -> None:
+    """Let the window's process have a core whenever it wants one."""
+    if sys.platform == "win32":
+        import ctypes
+
+        kernel = ctypes.windll.kernel32
+        kernel.SetPriorityClass(kernel.GetCurrentProcess(), _BELOW_NORMAL_PRIORITY)
+    else:
+        os.nice(5)

@@ -1,0 +1,97 @@
+"""All worker processes of a session, the folder they share, and what they must be told again."""
+
+from __future__ import annotations
+
+import itertools
+import threading
+from collections.abc import Callable
+
+from explorer.compute.protocol import (
+    LAYOUT,
+    VECTORS,
+    Cancel,
+    Done,
+    Failed,
+    LayOut,
+    LoadTable,
+    ReleaseTable,
+    Request,
+    RestoreTable,
+    Stopped,
+)
+from explorer.compute.sharing import SessionFolder
+from explorer.compute.worker import NOBODY, Worker
+from explorer.core.listing import LoadedTable
+
+
+class Pool:
+    """The ``vectors`` and the ``layout`` worker.
+
+    Parameters
+    ----------
+    listen : function of a message
+        Called in the pool's threads with every reply (``protocol.Reply``), and with Ready,
+        Restarted and DeviceChanged.
+    device : {"auto", "cpu", "cuda", "mps"}
+    """
+
+    def __init__(self, listen: Callable[[object], None], device: str = "auto") -> None:
+        self.folder = SessionFolder.create()
+        self._listen = listen
+        self._ids = itertools.count(1)
+        self._guard = threading.Lock()
+        self._loads: dict[int, LoadTable] = {}
+        self._loaded: dict[int, RestoreTable] = {}
+        self._workers = {
+            name: Worker(name, self.folder, device, self._hear, restore)
+            for name, restore in ((VECTORS, self._to_restore), (LAYOUT, tuple))
+        }
+
+    def start(self) -> None:
+        """Begin to start the workers."""
+        for worker in self._workers.values():
+            worker.start()
+
+    def next_id(self) -> int:
+        """A new request's id."""
+        return next(self._ids)
+
+    def submit(self, request: Request) -> None:
+        """Put a request in line at the worker that answers its kind."""
+        with self._guard:
+            if isinstance(request, LoadTable):
+                self._loads[request.id] = request
+            elif isinstance(request, ReleaseTable):
+                self._loaded.pop(request.key, None)
+        self._worker_of(request).send(request)
+
+    def cancel(self, request: Request) -> None:
+        """Ask for a request to stop; its worker answers Stopped, or Done where it was quicker."""
+        self._worker_of(request).send(Cancel(request.id))
+
+    def pid(self, name: str) -> int | None:
+        """The process id of a worker."""
+        return self._workers[name].pid
+
+    def close(self) -> None:
+        """End the workers and remove the session's folder. Takes up to a second."""
+        for worker in self._workers.values():
+            worker.begin_close()
+        for worker in self._workers.values():
+            worker.close()
+        self.folder.remove()
+
+    def _worker_of(self, request: Request) -> Worker:
+        return self._workers[LAYOUT if isinstance(request, LayOut) else VECTORS]
+
+    def _hear(self, message: object) -> None:
+        if isinstance(message, Done | Failed | Stopped):
+            with self._guard:
+                load = self._loads.pop(message.id, None)
+                if load is not None and isinstance(message, Done) and isinstance(message.result, LoadedTable):
+                    self._loaded[load.key] = RestoreTable(NOBODY, load, message.result.health)
+        self._listen(message)
+
+    def _to_restore(self) -> list[Request]:
+        with self._guard:
+            return list(self._loaded.values())

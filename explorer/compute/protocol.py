@@ -1,0 +1,254 @@
+"""What is said between the window's process and its workers: small frozen values, no arrays by value.
+
+Every array of more than a few kilobytes crosses as a file that both sides map (``sharing``).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from explorer.core.device import DeviceInfo
+from explorer.core.errors import ExplorerError
+from explorer.core.health import Health
+from explorer.core.layout import LayoutSettings
+from explorer.core.query import RowTerm
+from explorer.core.results import Metric
+
+VECTORS = "vectors"
+LAYOUT = "layout"
+
+
+@dataclass(frozen=True)
+class Request:
+    """Asks a worker for one result; ``id`` comes back with every reply to it."""
+
+    id: int
+
+
+@dataclass(frozen=True)
+class Source:
+    """Which file to open, and how its rows are named."""
+
+    path: str
+    labels: str | None = None
+    target_labels: str | None = None
+    header: bool | None = None
+
+
+@dataclass(frozen=True)
+class OpenFile(Request):
+    """For a FileListing."""
+
+    source: Source
+
+
+@dataclass(frozen=True)
+class LoadTable(Request):
+    """For a LoadedTable: reads the vectors into the worker under ``key``."""
+
+    key: int
+    source: Source
+    table: str
+    scaled: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class RestoreTable(Request):
+    """For None: reads a table again after the worker has died; refused where the file has changed.
+
+    ``health`` is what the first reading found, to tell by.
+    """
+
+    load: LoadTable
+    health: Health
+
+
+@dataclass(frozen=True)
+class ReleaseTable(Request):
+    """For None: forgets a table."""
+
+    key: int
+
+
+@dataclass(frozen=True)
+class Project(Request):
+    """For positions by PCA, float32, shape (rows, 2)."""
+
+    key: int
+
+
+@dataclass(frozen=True)
+class BuildGraph(Request):
+    """For a NeighbourGraph; ``distinct`` leaves out rows that repeat an earlier one."""
+
+    key: int
+    k: int
+    metric: Metric
+    distinct: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class Search(Request):
+    """For a SearchResult: of the weighted rows, or of a vector from elsewhere."""
+
+    key: int
+    terms: tuple[RowTerm, ...]
+    metric: Metric
+    k: int
+    all_rows: bool = False
+    include_query: bool = False
+    vector: NDArray[np.float32] | None = None
+
+
+@dataclass(frozen=True)
+class Suggest(Request):
+    """For a tuple of the labels closest to a text."""
+
+    key: int
+    text: str
+    count: int
+
+
+@dataclass(frozen=True, eq=False)
+class FetchRows(Request):
+    """For the vectors of some rows, float32, shape (len(rows), dim)."""
+
+    key: int
+    rows: NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class FindClusters(Request):
+    """For Clusters."""
+
+    key: int
+    count: int
+
+
+@dataclass(frozen=True, eq=False)
+class MeasureTrust(Request):
+    """For Trust of positions, float32, shape (rows, 2)."""
+
+    key: int
+    xy: NDArray[np.float32]
+    k: int
+
+
+@dataclass(frozen=True)
+class CountPairs(Request):
+    """For a PairHistogram."""
+
+    key: int
+    metric: Metric
+
+
+@dataclass(frozen=True, eq=False)
+class LayOut(Request):
+    """For a Layout by UMAP, on the layout worker.
+
+    Attributes
+    ----------
+    neighbours, distances : arrays, shape (rows, k)
+        A NeighbourGraph of the distinct rows.
+    first_twin : int64 array, shape (rows,)
+    start : float32 array, shape (rows, 2)
+        Where the points start; NaN for quarantined rows.
+    from_pca : bool
+        ``start`` is a PCA projection, to be scaled for UMAP; else earlier positions to go on from.
+    """
+
+    neighbours: NDArray[np.int32]
+    distances: NDArray[np.float32]
+    first_twin: NDArray[np.int64]
+    start: NDArray[np.float32]
+    from_pca: bool
+    settings: LayoutSettings
+
+
+@dataclass(frozen=True)
+class Cancel:
+    """Asks for a running or waiting request to stop."""
+
+    id: int
+
+
+@dataclass(frozen=True)
+class Quit:
+    """Asks the worker to end."""
+
+
+@dataclass(frozen=True)
+class Reply:
+    """Answers the request of the same ``id``."""
+
+    id: int
+
+
+@dataclass(frozen=True)
+class Progress(Reply):
+    """How far a request is: ``fraction`` 0 to 1, ``seconds_left`` from the pace so far; -1 is unknown."""
+
+    fraction: float
+    stage: str
+    seconds_left: float
+
+
+@dataclass(frozen=True, eq=False)
+class Moving(Reply):
+    """The live positions of a layout, mapped: they change while the request runs."""
+
+    xy: NDArray[np.float32]
+
+
+@dataclass(frozen=True, eq=False)
+class Done(Reply):
+    """The result."""
+
+    result: object
+
+
+@dataclass(frozen=True)
+class Stopped(Reply):
+    """The request was cancelled."""
+
+
+@dataclass(frozen=True)
+class Failed(Reply):
+    """The request could not be met; for the person at the window."""
+
+    message: str
+    hint: str = ""
+    detail: str = ""
+
+    @property
+    def error(self) -> ExplorerError:
+        return ExplorerError(self.message, self.hint, self.detail)
+
+
+Final = Done | Stopped | Failed
+"""One of these ends every request."""
+
+
+@dataclass(frozen=True)
+class Ready:
+    """A worker has loaded its libraries; sent again after a restart."""
+
+    worker: str
+
+
+@dataclass(frozen=True)
+class Restarted:
+    """A worker had died, for ``reason``, and a new one is being started."""
+
+    worker: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class DeviceChanged:
+    """The device's memory as it is now."""
+
+    info: DeviceInfo

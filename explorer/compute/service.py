@@ -1,0 +1,199 @@
+"""A worker's end of the conversation: requests in, progress and results out, one long work at a time.
+
+Long requests run in the main thread, in order. Short ones (a typed query) run in a second thread, and
+long work stands still at its next checkpoint until they are answered, so that they have every core.
+A third thread does nothing but read, and ends the process when the session's process is gone.
+"""
+
+from __future__ import annotations
+
+import os
+import queue
+import threading
+import time
+import traceback
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from multiprocessing.connection import Connection
+from typing import NoReturn
+
+from explorer.compute.protocol import Cancel, Done, Failed, Progress, Quit, Reply, Request, Stopped
+from explorer.compute.sharing import SessionFolder, id_of, pack, unpack
+from explorer.core.errors import Cancelled, ExplorerError
+
+_REPORT_SECONDS = 0.05
+
+
+class Task:
+    """One request while it is being met; called, it is the work's checkpoint."""
+
+    def __init__(self, request: Request, service: Service, *, yields: bool) -> None:
+        self.request = request
+        self._service = service
+        self._yields = yields
+        self._stage = ""
+        self._stage_began = (time.monotonic(), 0.0)
+        self._reported = 0.0
+
+    def __call__(self, fraction: float, stage: str = "") -> None:
+        """Report progress, let short requests pass, and raise Cancelled where that was asked for."""
+        if self._yields:
+            self._service.stand_by()
+        self._service.check(self.request.id)
+        now = time.monotonic()
+        if stage != self._stage:
+            self._stage, self._stage_began, self._reported = stage, (now, max(fraction, 0.0)), 0.0
+        if now - self._reported < _REPORT_SECONDS:
+            return
+        self._reported = now
+        self.send(Progress(self.request.id, fraction, stage, self._seconds_left(now, fraction)))
+
+    def send(self, reply: Reply, *, group: str = "") -> None:
+        """Send a reply before the last one."""
+        self._service.send(reply, group=group)
+
+    def _seconds_left(self, now: float, fraction: float) -> float:
+        began, first = self._stage_began
+        if fraction <= first or now - began < 4 * _REPORT_SECONDS:
+            return -1.0
+        return (now - began) / (fraction - first) * (1.0 - fraction)
+
+
+Handler = Callable[[Request, Task], object]
+
+
+class Service:
+    """Serves one worker's requests until its connection ends.
+
+    Parameters
+    ----------
+    connection : Connection
+    folder : SessionFolder
+    handlers : mapping of request type to function(request, task)
+        What each returns is the result.
+    short : frozenset of request types
+        Those that go ahead of long work.
+    group_of : function of a request
+        The group its result's arrays belong to; None for arrays of one message only.
+    arrived : function of a request
+        Called in the reading thread, before the request is put in line.
+    """
+
+    def __init__(
+        self,
+        connection: Connection,
+        folder: SessionFolder,
+        handlers: Mapping[type, Handler],
+        *,
+        short: frozenset[type] = frozenset(),
+        group_of: Callable[[Request], str | None],
+        arrived: Callable[[Request], None] = lambda request: None,
+    ) -> None:
+        self._connection = connection
+        self._folder = folder
+        self._handlers = handlers
+        self._short = short
+        self._group_of = group_of
+        self._arrived = arrived
+        self._long_line: queue.SimpleQueue[Request] = queue.SimpleQueue()
+        self._short_line: queue.SimpleQueue[Request] = queue.SimpleQueue()
+        self._waiting_short = 0
+        self._no_short = threading.Condition()
+        self._cancelled: set[int] = set()
+        self._sending = threading.Lock()
+
+    def serve(self, prepare: Callable[[], None]) -> NoReturn:
+        """Meet requests until the process ends; ``prepare`` is run in the short thread first."""
+        threading.Thread(target=self._read, name="reader", daemon=True).start()
+        threading.Thread(target=self._serve_short, args=(prepare,), name="short", daemon=True).start()
+        while True:
+            self._meet(self._long_line.get(), yields=True)
+
+    def stand_by(self) -> None:
+        """Wait until no short request is waiting or running."""
+        with self._no_short:
+            self._no_short.wait_for(lambda: self._waiting_short == 0)
+
+    def check(self, identifier: int) -> None:
+        """Raise Cancelled where the request was cancelled."""
+        if identifier in self._cancelled:
+            raise Cancelled
+
+    def send(self, message: object, *, group: str | None = "") -> None:
+        """Send a message; its arrays go to ``group``, or are for its reader only where that is None."""
+        data = pack(message, self._folder, group=group or "", once=group is None)
+        with self._sending, suppress(BrokenPipeError, ConnectionResetError):
+            self._connection.send_bytes(data)
+
+    def _read(self) -> None:
+        try:
+            while not isinstance(message := self._receive(), Quit):
+                if isinstance(message, Cancel):
+                    self._cancelled.add(message.id)
+                elif isinstance(message, Request):
+                    self._enqueue(message)
+        except (EOFError, OSError):
+            # The session's process is gone: nobody else tidies up.
+            self._folder.remove_if_forsaken()
+        # Not sys.exit: the other threads may be deep in a computation.
+        os._exit(0)
+
+    def _receive(self) -> object:
+        data = self._connection.recv_bytes()
+        try:
+            return unpack(data)
+        except OSError as error:
+            # An array's file is gone, with the table it belonged to.
+            self.send(Failed(id_of(data), "The table was closed.", "", str(error)))
+            return None
+
+    def _enqueue(self, request: Request) -> None:
+        self._arrived(request)
+        if type(request) in self._short:
+            with self._no_short:
+                self._waiting_short += 1
+            self._short_line.put(request)
+        else:
+            self._long_line.put(request)
+
+    def _serve_short(self, prepare: Callable[[], None]) -> None:
+        try:
+            prepare()
+        except BaseException as error:
+            self.send(_failure(Request(0), error))
+            os._exit(1)
+        while True:
+            request = self._short_line.get()
+            self._meet(request, yields=False)
+            with self._no_short:
+                self._waiting_short -= 1
+                self._no_short.notify_all()
+
+    def _meet(self, request: Request, *, yields: bool) -> None:
+        task = Task(request, self, yields=yields)
+        try:
+            self.check(request.id)
+            result = self._handlers[type(request)](request, task)
+            self.send(Done(request.id, result), group=self._group_of(request))
+        except Cancelled:
+            self.send(Stopped(request.id))
+        except BaseException as error:
+            self.send(_failure(request, error))
+        finally:
+            self._cancelled.discard(request.id)
+
+
+def _failure(request: Request, error: BaseException) -> Failed:
+    """Any exception as a sentence for the person; nothing is swallowed."""
+    if isinstance(error, ExplorerError):
+        return Failed(request.id, error.message, error.hint, error.detail)
+    detail = "".join(traceback.format_exception(error))
+    if isinstance(error, MemoryError) or "memory" in str(error).lower():
+        return Failed(
+            request.id,
+            "There is not enough memory for this.",
+            "Close other tables, choose a smaller one, or set the device to cpu.",
+            detail,
+        )
+    name = type(request).__name__
+    return Failed(request.id, f"An unexpected error stopped this work ({name}): {error}", "", detail)
