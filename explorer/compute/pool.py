@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import threading
 from collections.abc import Callable
 
@@ -38,7 +37,6 @@ class Pool:
     def __init__(self, listen: Callable[[object], None], device: str = "auto") -> None:
         self.folder = SessionFolder.create()
         self._listen = listen
-        self._ids = itertools.count(1)
         self._guard = threading.Lock()
         self._loads: dict[int, LoadTable] = {}
         self._loaded: dict[int, RestoreTable] = {}
@@ -52,10 +50,6 @@ class Pool:
         for worker in self._workers.values():
             worker.start()
 
-    def next_id(self) -> int:
-        """A new request's id."""
-        return next(self._ids)
-
     def submit(self, request: Request) -> None:
         """Put a request in line at the worker that answers its kind."""
         with self._guard:
@@ -63,6 +57,7 @@ class Pool:
                 self._loads[request.id] = request
             elif isinstance(request, ReleaseTable):
                 self._loaded.pop(request.key, None)
+                self._loads = {i: load for i, load in self._loads.items() if load.key != request.key}
         self._worker_of(request).send(request)
 
     def cancel(self, request: Request) -> None:

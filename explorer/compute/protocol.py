@@ -151,6 +151,8 @@ class LayOut(Request):
 
     Attributes
     ----------
+    key : int
+        The table's; the layout worker knows nothing else of it.
     neighbours, distances : arrays, shape (rows, k)
         A NeighbourGraph of the distinct rows.
     first_twin : int64 array, shape (rows,)
@@ -160,6 +162,7 @@ class LayOut(Request):
         ``start`` is a PCA projection, to be scaled for UMAP; else earlier positions to go on from.
     """
 
+    key: int
     neighbours: NDArray[np.int32]
     distances: NDArray[np.float32]
     first_twin: NDArray[np.int64]

@@ -140,7 +140,9 @@ class Worker:
             theirs.close()
         with self._guard:
             self._process = process
-        writer = threading.Thread(target=self._write, args=(ours, first), name=f"{self.name} writer", daemon=True)
+        writer = threading.Thread(
+            target=self._write, args=(ours, first), name=f"{self.name} writer", daemon=True
+        )
         writer.start()
         was_well, last_words = self._hear(ours, len(first))
         self._outbox.put(None)

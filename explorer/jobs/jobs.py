@@ -1,0 +1,349 @@
+"""Starts jobs on the worker processes and brings what they say back into the window's thread."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Generator
+from dataclasses import dataclass
+from os import PathLike, fspath
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from PySide6.QtCore import QObject, Qt, Signal
+
+from explorer.compute import protocol
+from explorer.compute.pool import Pool
+from explorer.compute.protocol import Request, Source
+from explorer.core.errors import ExplorerError
+from explorer.core.layout import LayoutSettings
+from explorer.core.listing import LoadedTable
+from explorer.core.query import RowTerm
+from explorer.core.results import Metric, NeighbourGraph
+from explorer.jobs.job import Job, Stop
+
+Path = str | PathLike[str]
+
+# The part of a layout's progress that its neighbour graph takes.
+_GRAPH_SHARE = 0.2
+
+
+@dataclass(frozen=True)
+class Step:
+    """One request of a job, and which part of the job's progress is its."""
+
+    request: Request
+    start: float = 0.0
+    end: float = 1.0
+
+
+Steps = Generator[Step, Any, object]
+
+
+@dataclass(eq=False)
+class _Running:
+    job: Job
+    steps: Steps
+    key: int | None
+    identifier: int
+    step: Step | None = None
+    cancelled: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class _Ended:
+    """What a job ends with, kept for the next turn of the event loop."""
+
+    running: _Running
+    outcome: object
+
+
+class Jobs(QObject):
+    """The window's side of the worker processes. No method waits for them.
+
+    Work on one table (``key``) ends as cancelled when the table is released.
+
+    Signals
+    -------
+    job_started(Job), job_ended(Job)
+        Around every job; ``job_ended`` after the job's own last signal.
+    device_changed(DeviceInfo)
+    worker_restarted(str, str) : which worker had died, and why; a new one is being started.
+    ready(str) : a worker has loaded its libraries.
+
+    Parameters
+    ----------
+    device : {"auto", "cpu", "cuda", "mps"}
+    parent : QObject, optional
+    """
+
+    job_started = Signal(object)
+    job_ended = Signal(object)
+    device_changed = Signal(object)
+    worker_restarted = Signal(str, str)
+    ready = Signal(str)
+    _heard = Signal(object)
+
+    def __init__(self, device: str = "auto", parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._ids = itertools.count(1)
+        self._keys = itertools.count(1)
+        self._running: dict[int, _Running] = {}
+        self._asked: dict[int, _Running] = {}
+        self._tables: dict[int, LoadedTable] = {}
+        self._graphs: dict[tuple[int, int, Metric, bool], NeighbourGraph] = {}
+        self._projections: dict[int, NDArray[np.float32]] = {}
+        # Pool threads emit; the message is taken up in this object's thread.
+        self._heard.connect(self._take, Qt.ConnectionType.QueuedConnection)
+        self._pool = Pool(self._heard.emit, device)
+        self._pool.start()
+
+    def open_file(
+        self,
+        path: Path,
+        labels: Path | None = None,
+        target_labels: Path | None = None,
+        header: bool | None = None,
+    ) -> Job:
+        """Recognise a file and list its tables: finishes with a FileListing."""
+        source = _source(path, labels, target_labels, header)
+        return self._start("Opening", _one(protocol.OpenFile(self._id(), source)))
+
+    def load_table(
+        self,
+        path: Path,
+        table_name: str,
+        labels: Path | None = None,
+        target_labels: Path | None = None,
+        header: bool | None = None,
+        scaled: bool = False,
+    ) -> Job:
+        """Read a table into the vectors worker: finishes with a LoadedTable, whose arrays are mapped."""
+        source = _source(path, labels, target_labels, header)
+        key = next(self._keys)
+        request = protocol.LoadTable(self._id(), key, source, table_name, scaled)
+        return self._start(f"Loading {table_name}", _one(request), key=key)
+
+    def release_table(self, key: int) -> None:
+        """Forget a table; jobs on it end as cancelled."""
+        for running in list(self._running.values()):
+            if running.key == key:
+                running.job.cancel()
+        self._tables.pop(key, None)
+        self._graphs = {place: graph for place, graph in self._graphs.items() if place[0] != key}
+        self._projections.pop(key, None)
+        self._pool.submit(protocol.ReleaseTable(self._id(), key))
+
+    def pca(self, key: int) -> Job:
+        """Project a table: finishes with positions, float32, shape (rows, 2), NaN for quarantined rows."""
+        return self._start("PCA", self._projection(key), key=key)
+
+    def neighbour_graph(self, key: int, k: int, metric: Metric) -> Job:
+        """Find the k nearest rows of every row: finishes with a NeighbourGraph."""
+        return self._start("Neighbour graph", self._graph(key, k, metric, distinct=False), key=key)
+
+    def umap(self, key: int, settings: LayoutSettings, start: NDArray[np.float32] | None = None) -> Job:
+        """Lay a table out: finishes with a Layout; ``moving`` gives its positions while they change.
+
+        Cancelling keeps what is there: the moving array holds the last positions.
+
+        Parameters
+        ----------
+        key : int
+        settings : LayoutSettings
+        start : float32 array, shape (rows, 2), optional
+            Earlier positions to go on from; None starts from the table itself.
+        """
+        return self._start("UMAP", self._umap(key, settings, start), key=key)
+
+    def search(
+        self,
+        key: int,
+        terms: tuple[RowTerm, ...],
+        metric: Metric,
+        k: int,
+        *,
+        all_rows: bool = False,
+        include_query: bool = False,
+        vector: NDArray[np.float32] | None = None,
+    ) -> Job:
+        """Find nearest neighbours: finishes with a SearchResult. Goes ahead of longer work.
+
+        Parameters
+        ----------
+        key : int
+        terms : tuple of RowTerm
+            The query's rows; empty where a vector is given.
+        metric : Metric
+        k : int
+            More than there are gives all.
+        all_rows : bool
+            Special and padding rows take part.
+        include_query : bool
+            The query's own rows take part.
+        vector : float32 array, shape (dim,), optional
+            Asked for instead of rows.
+        """
+        request = protocol.Search(self._id(), key, terms, metric, k, all_rows, include_query, vector)
+        return self._start("Search", _one(request), key=key)
+
+    def clusters(self, key: int, count: int = 9) -> Job:
+        """Group a table's rows: finishes with Clusters."""
+        return self._start("Clusters", _one(protocol.FindClusters(self._id(), key, count)), key=key)
+
+    def trust(self, key: int, xy: NDArray[np.float32], k: int = 15) -> Job:
+        """Measure how far a map can be trusted: finishes with Trust."""
+        return self._start("Layout trust", _one(protocol.MeasureTrust(self._id(), key, xy, k)), key=key)
+
+    def pair_histogram(self, key: int, metric: Metric) -> Job:
+        """Count how alike pairs of rows are: finishes with a PairHistogram."""
+        return self._start("Pair similarities", _one(protocol.CountPairs(self._id(), key, metric)), key=key)
+
+    def suggest(self, key: int, text: str, count: int = 5) -> Job:
+        """Find the labels closest to a text: finishes with a tuple of str. Goes ahead of longer work."""
+        return self._start("Suggestions", _one(protocol.Suggest(self._id(), key, text, count)), key=key)
+
+    def rows(self, key: int, rows: NDArray[np.int64]) -> Job:
+        """Fetch the vectors of some rows: finishes with float32, shape (len(rows), dim)."""
+        request = protocol.FetchRows(self._id(), key, np.asarray(rows, np.int64))
+        return self._start("Rows", _one(request), key=key)
+
+    def shutdown(self) -> None:
+        """End the workers, within about a second. Jobs that still run end as cancelled."""
+        for running in list(self._running.values()):
+            self._end(running, Stop())
+        self._pool.close()
+
+    def worker_pid(self, name: str) -> int | None:
+        """The process id of the ``vectors`` or the ``layout`` worker; None while it is not running."""
+        return self._pool.pid(name)
+
+    def _projection(self, key: int) -> Steps:
+        if key not in self._projections:
+            self._projections[key] = yield Step(protocol.Project(self._id(), key))
+        return self._projections[key]
+
+    def _graph(self, key: int, k: int, metric: Metric, *, distinct: bool, end: float = 1.0) -> Steps:
+        place = (key, k, metric, distinct)
+        if place not in self._graphs:
+            self._graphs[place] = yield Step(
+                protocol.BuildGraph(self._id(), key, k, metric, distinct), end=end
+            )
+        return self._graphs[place]
+
+    def _umap(self, key: int, settings: LayoutSettings, start: NDArray[np.float32] | None) -> Steps:
+        if settings.metric is Metric.DOT:
+            raise ExplorerError("UMAP needs a distance.", "Choose cosine or Euclidean for the layout.")
+        twins = self._tables[key].health
+        projected = yield from self._projection(key)
+        graph = yield from self._graph(
+            key,
+            settings.neighbours - 1,
+            settings.metric,
+            distinct=twins.counts.duplicates > 0,
+            end=_GRAPH_SHARE,
+        )
+        request = protocol.LayOut(
+            self._id(),
+            key=key,
+            neighbours=graph.rows,
+            distances=graph.distances,
+            first_twin=twins.first_twin,
+            start=projected if start is None else start,
+            from_pca=start is None,
+            settings=settings,
+        )
+        return (yield Step(request, start=_GRAPH_SHARE))
+
+    def _id(self) -> int:
+        return next(self._ids)
+
+    def _start(self, title: str, steps: Steps, *, key: int | None = None) -> Job:
+        identifier = self._id()
+        running = _Running(Job(title, lambda job: self._cancel(identifier)), steps, key, identifier)
+        self._running[identifier] = running
+        self.job_started.emit(running.job)
+        self._advance(running, None)
+        return running.job
+
+    def _advance(self, running: _Running, result: object) -> None:
+        """Send a job's next request, or end it in the next turn of the event loop."""
+        try:
+            running.step = running.steps.send(result)
+        except StopIteration as stop:
+            running.step = None
+            self._heard.emit(_Ended(running, stop.value))
+        except ExplorerError as error:
+            running.step = None
+            self._heard.emit(_Ended(running, error))
+        else:
+            self._asked[running.step.request.id] = running
+            self._pool.submit(running.step.request)
+
+    def _cancel(self, identifier: int) -> None:
+        """Stop a job: at once, save for a layout, whose positions move until its worker has stopped."""
+        running = self._running[identifier]
+        running.cancelled = True
+        if running.step is not None:
+            self._pool.cancel(running.step.request)
+            if isinstance(running.step.request, protocol.LayOut):
+                return
+            self._asked.pop(running.step.request.id, None)
+            if isinstance(running.step.request, protocol.LoadTable):
+                self._pool.submit(protocol.ReleaseTable(self._id(), running.step.request.key))
+        self._heard.emit(_Ended(running, Stop()))
+
+    def _take(self, message: object) -> None:
+        """Take up what a worker has said, in the window's thread."""
+        match message:
+            case _Ended(running, outcome):
+                self._end(running, outcome)
+            case protocol.Ready(worker):
+                self.ready.emit(worker)
+            case protocol.Restarted(worker, reason):
+                self.worker_restarted.emit(worker, reason)
+            case protocol.DeviceChanged(info):
+                self.device_changed.emit(info)
+            case protocol.Reply(identifier) if identifier in self._asked:
+                self._take_reply(self._asked[identifier], message)
+
+    def _take_reply(self, running: _Running, reply: protocol.Reply) -> None:
+        step = running.step
+        assert step is not None
+        if isinstance(reply, protocol.Progress):
+            if not running.cancelled:
+                whole = step.start + (step.end - step.start) * reply.fraction if reply.fraction >= 0 else -1.0
+                left = reply.seconds_left if step.end == 1.0 else -1.0
+                running.job.report_progress(whole, reply.stage, left)
+        elif isinstance(reply, protocol.Moving):
+            running.job.moving.emit(reply.xy)
+        else:
+            del self._asked[reply.id]
+            if running.cancelled or isinstance(reply, protocol.Stopped):
+                self._end(running, Stop())
+            elif isinstance(reply, protocol.Failed):
+                self._end(running, reply.error)
+            elif isinstance(reply, protocol.Done):
+                if isinstance(reply.result, LoadedTable):
+                    self._tables[reply.result.key] = reply.result
+                self._advance(running, reply.result)
+
+    def _end(self, running: _Running, outcome: object) -> None:
+        if self._running.pop(running.identifier, None) is None:
+            return
+        running.steps.close()
+        running.job.end(outcome)
+        self.job_ended.emit(running.job)
+
+
+def _one(request: Request) -> Steps:
+    return (yield Step(request))
+
+
+def _source(path: Path, labels: Path | None, target_labels: Path | None, header: bool | None) -> Source:
+    return Source(
+        fspath(path),
+        None if labels is None else fspath(labels),
+        None if target_labels is None else fspath(target_labels),
+        header,
+    )
