@@ -1,1 +1,1 @@
-"""One painter for the screen and for every picture that leaves it."""
+"""One painter for the screen and for every picture that leaves it; tables to files."""

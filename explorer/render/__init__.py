@@ -1,1 +1,4 @@
-"""Points to pixels: raster kernels, hit-testing, label placement. No Qt."""
+"""Points to pixels: viewport, raster kernels, hit-testing, label placement, palettes. No Qt.
+
+Nothing here imports numba until a kernel is needed; ``explorer.render.warm`` compiles them all.
+"""

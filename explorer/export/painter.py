@@ -1,0 +1,154 @@
+"""The one painter: what the screen, a PNG, an SVG and a PDF show comes from here."""
+
+from __future__ import annotations
+
+import math
+
+from PySide6.QtCore import QLineF, QPointF, QRectF, Qt
+from PySide6.QtGui import QColor, QImage, QPaintEngine, QPainter, QPen, QPolygonF
+
+from explorer.export.figure import (
+    FOCUS_RADIUS,
+    HOVER_GROWTH,
+    RESULT_RADIUS,
+    STAR_RADIUS,
+    Figure,
+)
+from explorer.export.legend import draw_legend
+from explorer.export.text import HALO, TextCache, draw_label, draw_text, font
+from explorer.render.raster import Raster
+
+LINK_OPACITY = 0.5
+VECTOR_ENGINES = (QPaintEngine.Type.SVG, QPaintEngine.Type.Pdf, QPaintEngine.Type.Picture)
+
+
+def image_of(raster: Raster) -> QImage:
+    """The raster's pixels as an image without a copy; the raster must outlive it."""
+    return QImage(
+        raster.pixels.data,  # type: ignore[arg-type]
+        raster.width,
+        raster.height,
+        raster.width * 4,
+        QImage.Format.Format_ARGB32_Premultiplied,
+    )
+
+
+def paint(
+    painter: QPainter, figure: Figure, *, points: QImage | None = None, cache: TextCache | None = None
+) -> None:
+    """Paint the figure, one unit of the painter a point, its left top corner at the origin.
+
+    Parameters
+    ----------
+    painter : QPainter
+    figure : Figure
+    points : QImage, optional
+        The points' raster (``draw_points`` and ``image_of``), at any resolution; without it only the ground
+        lies under the overlays.
+    cache : TextCache, optional
+        Keeps label pictures between calls; whoever repaints often passes the same one.
+    """
+    size = QRectF(0, 0, figure.viewport.width, figure.viewport.height)
+    painter.save()
+    painter.setClipRect(size, Qt.ClipOperation.IntersectClip)
+    painter.fillRect(size, QColor(figure.theme.map))
+    if points is not None:
+        painter.drawImage(size, points)
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    _draw_links(painter, figure)
+    _draw_ringed(painter, figure)
+    _draw_stars(painter, figure)
+    _draw_labels(painter, figure, cache or TextCache())
+    draw_legend(painter, figure)
+    _draw_title(painter, figure)
+    painter.restore()
+
+
+def _draw_links(painter: QPainter, figure: Figure) -> None:
+    colour = QColor(figure.theme.accent)
+    colour.setAlphaF(LINK_OPACITY)
+    painter.setPen(QPen(colour, 1))
+    for link in figure.links:
+        start = _pixel(figure, link.x, link.y)
+        ends = [_place(figure, row) for row in link.rows]
+        if start is not None:
+            painter.drawLines([QLineF(start, end) for end in ends if end is not None])
+
+
+def _draw_ringed(painter: QPainter, figure: Figure) -> None:
+    for row in reversed(figure.results.tolist()):
+        if row != figure.focus:
+            _draw_disc(painter, figure, row, RESULT_RADIUS, 1.2)
+    if figure.hover is not None and figure.hover != figure.focus:
+        known = figure.hover in figure.results
+        _draw_disc(
+            painter, figure, figure.hover, RESULT_RADIUS if known else figure.dots.radius + HOVER_GROWTH, 1.2
+        )
+    if figure.focus is not None:
+        _draw_disc(painter, figure, figure.focus, FOCUS_RADIUS, 1.6)
+
+
+def _draw_disc(painter: QPainter, figure: Figure, row: int, radius: float, ring: float) -> None:
+    centre = _place(figure, row)
+    if centre is None:
+        return
+    painter.setPen(QPen(QColor(figure.theme.ring), ring))
+    painter.setBrush(QColor(*figure.colour_of(row)))
+    painter.drawEllipse(centre, radius, radius)
+
+
+def _draw_stars(painter: QPainter, figure: Figure) -> None:
+    painter.setPen(QPen(QColor(figure.theme.map), 1))
+    painter.setBrush(QColor(figure.theme.ring))
+    for x, y in figure.stars:
+        centre = _pixel(figure, x, y)
+        if centre is not None:
+            painter.drawPolygon(_star(centre))
+
+
+def _star(centre: QPointF) -> QPolygonF:
+    radii = (STAR_RADIUS, STAR_RADIUS * 0.42)
+    angles = [math.pi * (i / 5 - 0.5) for i in range(10)]
+    return QPolygonF(
+        [
+            QPointF(centre.x() + radii[i % 2] * math.cos(a), centre.y() + radii[i % 2] * math.sin(a))
+            for i, a in enumerate(angles)
+        ]
+    )
+
+
+def _draw_labels(painter: QPainter, figure: Figure, cache: TextCache) -> None:
+    ratio = painter.deviceTransform().m11()
+    engine = painter.paintEngine()
+    vector = engine is not None and engine.type() in VECTOR_ENGINES
+    for label in reversed(figure.labels):
+        if vector:
+            draw_label(painter, label, figure.theme, QPointF(label.x, label.y))
+        else:
+            corner = QPointF(round((label.x - HALO) * ratio) / ratio, round((label.y - HALO) * ratio) / ratio)
+            painter.drawImage(corner, cache.image(label, figure.theme, ratio))
+
+
+def _draw_title(painter: QPainter, figure: Figure) -> None:
+    halo = QColor(figure.theme.map)
+    if figure.title:
+        draw_text(
+            painter, figure.title, font(16, bold=True), QColor(figure.theme.text), QPointF(16, 28), halo
+        )
+    if figure.subtitle:
+        top = 47 if figure.title else 26
+        draw_text(painter, figure.subtitle, font(12), QColor(figure.theme.quiet), QPointF(16, top), halo)
+
+
+def _place(figure: Figure, row: int) -> QPointF | None:
+    return _pixel(figure, float(figure.xy[row, 0]), float(figure.xy[row, 1]))
+
+
+def _pixel(figure: Figure, x: float, y: float) -> QPointF | None:
+    """A data position in points, drawn up to far outside the picture; None where it is not finite."""
+    view = figure.viewport
+    px = (x - view.x) * view.scale + view.width / 2
+    py = (view.y - y) * view.scale + view.height / 2
+    if not (abs(px) < 1e9 and abs(py) < 1e9):
+        return None
+    return QPointF(px, py)

@@ -1,0 +1,263 @@
+"""The compiled inner loops. Importing this module compiles them, or loads them from numba's cache.
+
+Pixels are 32-bit words ``0xAARRGGBB``, premultiplied; a data position becomes the pixel position
+``(x * scale + left, top - y * scale)``. Tests written as ``not (inside)`` are false for NaN too.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from explorer.render._compile import compiled
+
+RED_BLUE = np.uint32(0x00FF00FF)
+ALPHA_GREEN = np.uint32(0xFF00FF00)
+EIGHT = np.uint32(8)
+TWENTY_FOUR = np.uint32(24)
+WHOLE = np.uint32(256)
+
+
+@compiled("uint32 uint32 -> uint32")
+def over(source: np.uint32, below: np.uint32) -> np.uint32:
+    """Source over destination, two channels at a time; exact where the source is opaque or empty."""
+    rest = np.uint32(WHOLE - (source >> TWENTY_FOUR))
+    red_blue = (((below & RED_BLUE) * rest) >> EIGHT) & RED_BLUE
+    alpha_green = (((below >> EIGHT) & RED_BLUE) * rest) & ALPHA_GREEN
+    return np.uint32(source + red_blue + alpha_green)
+
+
+@compiled(
+    "uint32[]! int32[]! int64 int64 float32[,] int64[] int64 uint8[] uint32[,] "
+    "int32[,] int32[,] uint8[,] int32[] int32[] int64 float64 float64 float64 boolean boolean"
+)
+def splat(
+    pixels: NDArray[np.uint32],
+    ids: NDArray[np.int32],
+    width: int,
+    height: int,
+    xy: NDArray[np.float32],
+    rows: NDArray[np.int64],
+    step: int,
+    codes: NDArray[np.uint8],
+    inks: NDArray[np.uint32],
+    dx: NDArray[np.int32],
+    dy: NDArray[np.int32],
+    level: NDArray[np.uint8],
+    taps: NDArray[np.int32],
+    solid: NDArray[np.int32],
+    reach: int,
+    scale: float,
+    left: float,
+    top: float,
+    painted: bool,
+    hits: bool,
+) -> None:
+    """Blend a disc for each row (all where ``rows`` is empty), and note the row in ``ids``."""
+    phases = np.int32(np.sqrt(len(taps)))
+    some = len(rows) > 0
+    for at in range(0, len(rows) if some else len(xy), step):
+        row = rows[at] if some else at
+        x = xy[row, 0] * scale + left
+        y = top - xy[row, 1] * scale
+        if not (x > -reach and x < width + reach and y > -reach and y < height + reach):
+            continue
+        code = codes[row]
+        if inks[code, inks.shape[1] - 1] == 0:
+            continue
+        column = np.int32(np.floor(x))
+        line = np.int32(np.floor(y))
+        phase = np.int32((y - line) * phases) * phases + np.int32((x - column) * phases)
+        if column >= reach and column < width - reach and line >= reach and line < height - reach:
+            base = line * width + column
+            if painted:
+                for tap in range(taps[phase]):
+                    place = base + dy[phase, tap] * width + dx[phase, tap]
+                    pixels[place] = over(inks[code, level[phase, tap]], pixels[place])
+            if hits:
+                for tap in range(solid[phase]):
+                    ids[base + dy[phase, tap] * width + dx[phase, tap]] = row
+        else:
+            for tap in range(taps[phase]):
+                u = column + dx[phase, tap]
+                v = line + dy[phase, tap]
+                if u >= 0 and u < width and v >= 0 and v < height:
+                    place = v * width + u
+                    if painted:
+                        pixels[place] = over(inks[code, level[phase, tap]], pixels[place])
+                    if hits and tap < solid[phase]:
+                        ids[place] = row
+
+
+@compiled(
+    "float32[,] uint8[] boolean[] int64[] float64 float64 float64 int64 int64 float64 float64 int64 int64[]! -> int64"
+)
+def first_in_cells(
+    xy: NDArray[np.float32],
+    codes: NDArray[np.uint8],
+    shown: NDArray[np.bool_],
+    order: NDArray[np.int64],
+    scale: float,
+    left: float,
+    top: float,
+    width: int,
+    height: int,
+    cell_width: float,
+    cell_height: float,
+    per_cell: int,
+    found: NDArray[np.int64],
+) -> int:
+    """Walk the rows in order and keep the first few that fall into each cell; their number."""
+    columns = int(width / cell_width) + 2
+    lines = int(height / cell_height) + 2
+    held = np.zeros(columns * lines, np.int64)
+    shift_x = left - np.floor(left / cell_width) * cell_width
+    shift_y = top - np.floor(top / cell_height) * cell_height
+    some = len(order) > 0
+    count = 0
+    for at in range(len(order) if some else len(xy)):
+        row = order[at] if some else at
+        x = xy[row, 0] * scale + left
+        y = top - xy[row, 1] * scale
+        if not (x >= 0 and x < width and y >= 0 and y < height) or not shown[codes[row]]:
+            continue
+        cell = int((y - shift_y) / cell_height + 1) * columns + int((x - shift_x) / cell_width + 1)
+        if held[cell] < per_cell:
+            held[cell] += 1
+            found[count] = row
+            count += 1
+            if count == len(found):
+                break
+    return count
+
+
+@compiled(
+    "float64[,] float64[,] float64[] float64[,] int8[] float64[,] float64 float64 "
+    "boolean[]! int8[]! float64[,]!"
+)
+def place_boxes(
+    anchors: NDArray[np.float64],
+    sizes: NDArray[np.float64],
+    gaps: NDArray[np.float64],
+    spacing: NDArray[np.float64],
+    wanted: NDArray[np.int8],
+    obstacles: NDArray[np.float64],
+    width: float,
+    height: float,
+    placed: NDArray[np.bool_],
+    sides: NDArray[np.int8],
+    boxes: NDArray[np.float64],
+) -> None:
+    """Give each box in turn the first side of its anchor where it is free for good.
+
+    Two boxes are apart for good where they are apart in a direction in which their anchors are
+    not the other way round: magnifying the picture then only moves them further apart.
+    """
+    taken = np.empty(len(anchors), np.int64)
+    count = 0
+    for i in range(len(anchors)):
+        x, y, wide, high = anchors[i, 0], anchors[i, 1], sizes[i, 0], sizes[i, 1]
+        for turn in range(4):
+            side = (wanted[i] + turn) % 4
+            if side == 0:
+                left, top = x + gaps[i], y - high / 2
+            elif side == 1:
+                left, top = x - gaps[i] - wide, y - high / 2
+            elif side == 2:
+                left, top = x - wide / 2, y - gaps[i] - high
+            else:
+                left, top = x - wide / 2, y + gaps[i]
+            free = left >= 1 and top >= 1 and left + wide <= width - 1 and top + high <= height - 1
+            for j in range(len(obstacles)):
+                if not free:
+                    break
+                free = (
+                    left + wide <= obstacles[j, 0]
+                    or left >= obstacles[j, 0] + obstacles[j, 2]
+                    or top + high <= obstacles[j, 1]
+                    or top >= obstacles[j, 1] + obstacles[j, 3]
+                )
+            for k in range(count):
+                if not free:
+                    break
+                j = taken[k]
+                free = (
+                    (left + wide + spacing[i, 0] <= boxes[j, 0] and x <= anchors[j, 0])
+                    or (left >= boxes[j, 0] + boxes[j, 2] + spacing[i, 0] and x >= anchors[j, 0])
+                    or (top + high + spacing[i, 1] <= boxes[j, 1] and y <= anchors[j, 1])
+                    or (top >= boxes[j, 1] + boxes[j, 3] + spacing[i, 1] and y >= anchors[j, 1])
+                )
+            if free:
+                boxes[i, 0], boxes[i, 1], boxes[i, 2], boxes[i, 3] = left, top, wide, high
+                sides[i] = side
+                placed[i] = True
+                taken[count] = i
+                count += 1
+                break
+
+
+@compiled("float32[,] float64[,] boolean[]!")
+def inside_polygon(xy: NDArray[np.float32], corners: NDArray[np.float64], inside: NDArray[np.bool_]) -> None:
+    """Even-odd rule: a ray to the right crosses the outline an odd number of times.
+
+    An edge counts for the heights from its lower end up to, not with, its upper end, so that a
+    ray through a corner counts once. Edges are sorted into bands of height, so that a row meets
+    only the few near its own.
+    """
+    low_x, high_x = corners[:, 0].min(), corners[:, 0].max()
+    low_y, high_y = corners[:, 1].min(), corners[:, 1].max()
+    edges = len(corners)
+    bands = max(edges // 2, 1)
+    per_height = bands / (high_y - low_y) if high_y > low_y else 0.0
+    starts = np.zeros(bands + 2, np.int64)
+    for fill in range(2):
+        if fill == 1:
+            for band in range(bands + 1):
+                starts[band + 1] += starts[band]
+            held = np.empty(starts[bands + 1], np.int64)
+            at = starts.copy()
+        for edge in range(edges):
+            y0, y1 = corners[edge, 1], corners[(edge + 1) % edges, 1]
+            first = min(int((min(y0, y1) - low_y) * per_height), bands - 1)
+            last = min(int((max(y0, y1) - low_y) * per_height), bands - 1)
+            for band in range(first, last + 1):
+                if fill == 0:
+                    starts[band + 1] += 1
+                else:
+                    held[at[band]] = edge
+                    at[band] += 1
+    for row in range(len(xy)):
+        x, y = xy[row, 0], xy[row, 1]
+        if not (x >= low_x and x <= high_x and y >= low_y and y <= high_y):
+            continue
+        band = min(int((y - low_y) * per_height), bands - 1)
+        odd = False
+        for place in range(starts[band], starts[band + 1]):
+            edge = held[place]
+            x0, y0 = corners[edge, 0], corners[edge, 1]
+            x1, y1 = corners[(edge + 1) % edges, 0], corners[(edge + 1) % edges, 1]
+            if (y0 <= y) != (y1 <= y) and x < x0 + (y - y0) / (y1 - y0) * (x1 - x0):
+                odd = not odd
+        inside[row] = odd
+
+
+@compiled("float32[,] uint8[] boolean[] float64 float64 float64 float32[,]! int32[,]!")
+def count_rows(
+    xy: NDArray[np.float32],
+    codes: NDArray[np.uint8],
+    shown: NDArray[np.bool_],
+    scale: float,
+    left: float,
+    top: float,
+    counts: NDArray[np.float32],
+    ids: NDArray[np.int32],
+) -> None:
+    """Add one to the pixel of each shown row, and note the last such row there."""
+    height, width = counts.shape
+    for row in range(len(xy)):
+        x = xy[row, 0] * scale + left
+        y = top - xy[row, 1] * scale
+        if not (x >= 0 and x < width and y >= 0 and y < height) or not shown[codes[row]]:
+            continue
+        counts[int(y), int(x)] += np.float32(1)
+        ids[int(y), int(x)] = row

@@ -1,0 +1,181 @@
+"""Colours: the window's two themes, categories, sequences, and rows' colour codes.
+
+A palette is a uint8 array of shape (codes, 4): red, green, blue, opacity, not premultiplied.
+A code's opacity is 255 for shown rows, 0 for hidden ones and anything between for dimmed ones.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+RGB = tuple[int, int, int]
+
+
+@dataclass(frozen=True)
+class Theme:
+    """The colours of a light or a dark window, as ``#rrggbb``."""
+
+    name: str
+    ground: str
+    panel: str
+    line: str
+    text: str
+    quiet: str
+    accent: str
+    accent_ground: str
+    map: str
+    ring: str
+    categories: tuple[str, ...]
+
+    @property
+    def dark(self) -> bool:
+        """Light text on a dark ground."""
+        return self.name == "dark"
+
+
+LIGHT = Theme(
+    name="light",
+    ground="#f6f7f9",
+    panel="#ffffff",
+    line="#e3e6eb",
+    text="#1c2430",
+    quiet="#6b7685",
+    accent="#2563eb",
+    accent_ground="#e8effe",
+    map="#fcfcfd",
+    ring="#14171c",
+    categories=(
+        "#3867d6",
+        "#e07b24",
+        "#2a9d72",
+        "#d1495b",
+        "#7d4fc4",
+        "#a88a17",
+        "#1b8fae",
+        "#c04c99",
+        "#6d8a2d",
+    ),
+)
+DARK = Theme(
+    name="dark",
+    ground="#14171c",
+    panel="#1b1f26",
+    line="#2b313b",
+    text="#e6e9ee",
+    quiet="#93a0b0",
+    accent="#6ea0ff",
+    accent_ground="#22304d",
+    map="#101317",
+    ring="#ffffff",
+    categories=(
+        "#7aa2f7",
+        "#f0a45d",
+        "#6fc9a6",
+        "#e8788a",
+        "#b48ef0",
+        "#d3b95e",
+        "#5fc1d9",
+        "#e58fc7",
+        "#9fb36a",
+    ),
+)
+
+# Every fifth colour of the CC0 tables by Smith, van der Walt and Firing (viridis) and
+# Nuñez, Anderton and Renslow (cividis); straight lines between them miss by under 3 of 255.
+_VIRIDIS = (
+    "440154 46085c 471063 481769 481d6f 482475 472a7a 46307e 453781 433d84 414287 3f4889 3d4e8a "
+    "3a538b 38598c 355e8d 33638d 31688e 2e6d8e 2c718e 2a768e 297b8e 27808e 25848e 23898e 218e8d "
+    "20928c 1f978b 1e9c89 1fa188 21a585 24aa83 28ae80 2eb37c 35b779 3dbc74 46c06f 50c46a 5ac864 "
+    "65cb5e 70cf57 7cd250 89d548 95d840 a2da37 b0dd2f bddf26 cae11f d8e219 e5e419 f1e51d fde725"
+)
+_CIVIDIS = (
+    "00204d 002455 00275e 002b67 002e6f 00316f 00356e 12386d 1f3c6d 28406c 30436c 36476b 3d4a6b "
+    "424e6b 48526b 4d556c 52596c 575c6d 5b606e 60646f 646770 696b71 6d6e72 727274 767676 7a7a78 "
+    "7f7d78 848179 888579 8d8979 928d78 979178 9c9577 a19976 a69d75 aca174 b1a573 b6a971 bbae6f "
+    "c1b26d c6b66b ccbb69 d1bf66 d7c463 dcc860 e2cd5c e8d259 edd654 f3db4f f9e04a ffe544 ffea46"
+)
+
+NO_VALUE = 255
+"""The code of a row without a value, in palettes of ``sequence_palette``."""
+
+
+def rgb(colour: str) -> RGB:
+    """Red, green and blue, 0 to 255, of ``#rrggbb``."""
+    return int(colour[1:3], 16), int(colour[3:5], 16), int(colour[5:7], 16)
+
+
+def sequence(name: str) -> NDArray[np.uint8]:
+    """The colours of ``"viridis"`` or ``"cividis"``, shape (256, 3)."""
+    anchors = np.array([rgb("#" + each) for each in {"viridis": _VIRIDIS, "cividis": _CIVIDIS}[name].split()])
+    places = np.arange(len(anchors)) * 5
+    channels = [np.interp(np.arange(256), places, anchors[:, channel]) for channel in range(3)]
+    return np.asarray(np.rint(np.stack(channels, axis=1)), np.uint8)
+
+
+def category_colours(count: int, theme: Theme) -> NDArray[np.uint8]:
+    """As many colours as asked for, shape (count, 3): the theme's own, then lighter and darker ones.
+
+    After three rounds (27 colours) they repeat: more can't be told apart.
+    """
+    own = np.array([rgb(colour) for colour in theme.categories], np.float64)
+    rounds = np.concatenate([own, own + (255 - own) * 0.45, own * 0.6])
+    return np.asarray(np.rint(rounds[np.arange(count) % len(rounds)]), np.uint8)
+
+
+def category_palette(count: int, theme: Theme) -> NDArray[np.uint8]:
+    """The palette of ``codes_of_categories``, shape (count + 1, 4); the last is for all others."""
+    colours = np.concatenate([category_colours(count, theme), [rgb(theme.quiet)]])
+    return with_opacity(colours.astype(np.uint8))
+
+
+def sequence_palette(name: str, theme: Theme) -> NDArray[np.uint8]:
+    """The palette of ``codes_of_values``, shape (256, 4); the last is for rows without a value."""
+    colours = sequence(name)[np.rint(np.linspace(0, 255, NO_VALUE)).astype(np.intp)]
+    return with_opacity(np.concatenate([colours, [rgb(theme.quiet)]]).astype(np.uint8))
+
+
+def with_opacity(colours: NDArray[np.uint8], opacity: int = 255) -> NDArray[np.uint8]:
+    """Colours of shape (n, 3) as a palette, shape (n, 4)."""
+    return np.column_stack([colours, np.full(len(colours), opacity, np.uint8)])
+
+
+def codes_of_categories(
+    categories: NDArray[np.integer], most: int = 18
+) -> tuple[NDArray[np.uint8], NDArray[np.integer]]:
+    """A colour code per row: 0 for the commonest category, and so on.
+
+    Parameters
+    ----------
+    categories : integer array, shape (rows,)
+        Negative for a row that is in none.
+    most : int
+        At most so many categories get a code of their own (254 at the most).
+
+    Returns
+    -------
+    codes : uint8 array, shape (rows,)
+        ``len(shown)`` for rows in none of the shown categories.
+    shown : integer array
+        The category of each code; equally common ones in their own order.
+    """
+    found, place, counts = np.unique(categories, return_inverse=True, return_counts=True)
+    counts[found < 0] = 0
+    ranking = np.argsort(-counts, kind="stable")[: min(most, 254)]
+    shown = ranking[counts[ranking] > 0]
+    code_of = np.full(len(found), len(shown), np.uint8)
+    code_of[shown] = np.arange(len(shown))
+    return code_of[place.reshape(-1)], found[shown]
+
+
+def codes_of_values(values: NDArray[np.floating], low: float, high: float) -> NDArray[np.uint8]:
+    """A colour code per row: 0 at ``low`` and below to 254 at ``high`` and above; NaN has ``NO_VALUE``."""
+    span = high - low
+    with np.errstate(invalid="ignore", over="ignore"):
+        share = (
+            (values.astype(np.float64) - low) / span if span > 0 else np.where(np.isnan(values), np.nan, 0.5)
+        )
+        codes = np.rint(np.clip(share, 0.0, 1.0) * (NO_VALUE - 1))
+    return np.where(np.isnan(codes), NO_VALUE, codes).astype(np.uint8)
