@@ -1,4 +1,7 @@
-"""What a person can do: open, map, ask. Each command starts jobs and writes their results into the document."""
+"""What a person can do: open, map, ask.
+
+Each command starts jobs and writes their results into the document.
+"""
 
 from explorer.commands.asking import Asking
 from explorer.commands.mapping import Mapping

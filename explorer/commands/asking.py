@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator
 from dataclasses import replace
 
 from PySide6.QtCore import QObject, QTimer, Signal
@@ -10,7 +10,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from explorer.commands.notices import Notices
 from explorer.core.errors import ExplorerError
 from explorer.core.label_index import LabelIndex
-from explorer.core.query import RowTerm, parse, quote
+from explorer.core.query import RowTerm, format_label, parse
 from explorer.core.query_resolve import resolve
 from explorer.core.results import SearchResult
 from explorer.document import Answer, Document, Question
@@ -38,7 +38,7 @@ class Asking(QObject):
         self._settings = settings
         self._search: Job | None = None
         self._waiting: str | None = None
-        self._building: Iterator[None] | None = None
+        self._building: Generator[float, None, LabelIndex] | None = None
         self.index: LabelIndex | None = None
         self._timer = QTimer(self)
         self._timer.setInterval(0)
@@ -48,25 +48,29 @@ class Asking(QObject):
         """Take up a new table: index its labels, a slice at a time so that the window stays free."""
         self._stop_search()
         self._waiting = None
+        self._building = None
         self.index = None
         table = self._document.table
         if table is None or table.labels is None:
             self._timer.stop()
             self.index_ready.emit()
             return
-        self._index_in_work = LabelIndex(table.labels)
-        self._building = self._index_in_work.build()
+        self._building = LabelIndex.in_slices(table.labels)
         self._timer.start()
 
     def _build_on(self) -> None:
-        if self._building is not None and next(self._building, self) is not self:
+        if self._building is None:
+            self._timer.stop()
             return
-        self._timer.stop()
-        self._building = None
-        self.index = self._index_in_work
-        self.index_ready.emit()
-        if self._waiting is not None:
-            self.ask(self._waiting)
+        try:
+            next(self._building)
+        except StopIteration as ended:
+            self._timer.stop()
+            self._building = None
+            self.index = ended.value
+            self.index_ready.emit()
+            if self._waiting is not None:
+                self.ask(self._waiting)
 
     @property
     def is_indexing(self) -> bool:
@@ -130,7 +134,7 @@ class Asking(QObject):
             and self.index is not None
             and not table.labels.missing[row]
         ):
-            label = quote(table.labels[row])
+            label = format_label(table.labels[row])
             try:
                 if resolve(parse(label), self.index, table.listing.rows).terms == (RowTerm(1.0, row),):
                     return label

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -151,7 +152,7 @@ class Mapping(QObject):
         job.finished.connect(lambda pairs: self._if_shown(key, lambda: self._document.set_pairs(pairs)))
         job.failed.connect(self._notices.error)
 
-    def _if_shown(self, key: int, act: object) -> None:
+    def _if_shown(self, key: int, act: Callable[[], None]) -> None:
         table = self._document.table
         if table is not None and table.key == key:
-            act()  # type: ignore[operator]
+            act()

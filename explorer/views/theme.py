@@ -2,57 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache
 
 from PySide6.QtCore import QByteArray, QRectF, Qt
-from PySide6.QtGui import QColor, QFont, QFontInfo, QGuiApplication, QIcon, QPainter, QPalette, QPixmap
+from PySide6.QtGui import QColor, QFont, QGuiApplication, QIcon, QPainter, QPalette, QPixmap
 from PySide6.QtSvg import QSvgRenderer
 from PySide6.QtWidgets import QApplication
 
 from explorer.core.resources import resource_path
+from explorer.render.palette import DARK, LIGHT, Theme
 
-
-@dataclass(frozen=True)
-class Colours:
-    """The named colours of one scheme, as ``#rrggbb``."""
-
-    ground: str
-    panel: str
-    line: str
-    text: str
-    quiet: str
-    accent: str
-    accent_ground: str
-    map: str
-    error: str
-    error_ground: str
-
-
-LIGHT = Colours(
-    "#f6f7f9",
-    "#ffffff",
-    "#e3e6eb",
-    "#1c2430",
-    "#6b7685",
-    "#2563eb",
-    "#e8effe",
-    "#fcfcfd",
-    "#b42335",
-    "#fdecee",
-)
-DARK = Colours(
-    "#14171c",
-    "#1b1f26",
-    "#2b313b",
-    "#e6e9ee",
-    "#93a0b0",
-    "#6ea0ff",
-    "#22304d",
-    "#101317",
-    "#ff8f9c",
-    "#3a2025",
-)
+ERROR = {"light": ("#b42335", "#fdecee"), "dark": ("#ff8f9c", "#3a2025")}
+"""Text and ground of what went wrong."""
 SCHEMES = {
     "system": Qt.ColorScheme.Unknown,
     "light": Qt.ColorScheme.Light,
@@ -84,9 +45,14 @@ def is_dark() -> bool:
     return QGuiApplication.styleHints().colorScheme() == Qt.ColorScheme.Dark
 
 
-def current_colours() -> Colours:
+def current_colours() -> Theme:
     """The colours of the scheme that holds now."""
     return DARK if is_dark() else LIGHT
+
+
+def error_colours() -> tuple[str, str]:
+    """Text and ground of an error in the scheme that holds now."""
+    return ERROR[current_colours().name]
 
 
 def figures(font: QFont) -> QFont:
@@ -115,7 +81,7 @@ def icon(name: str, colour: str | None = None, size: int = 18) -> QIcon:
     return drawn
 
 
-def _palette(colours: Colours) -> QPalette:
+def _palette(colours: Theme) -> QPalette:
     palette = QPalette()
     roles = QPalette.ColorRole
     for role, colour in (
@@ -143,7 +109,7 @@ def _palette(colours: Colours) -> QPalette:
     return palette
 
 
-def style_sheet(colours: Colours) -> str:
+def style_sheet(colours: Theme) -> str:
     """The style sheet of the whole application."""
     c = colours
     return f"""
@@ -197,11 +163,13 @@ def style_sheet(colours: Colours) -> str:
     QTabBar::tab {{ padding: 6px 12px; color: {c.quiet}; border: none; background: {c.panel}; }}
     QTabBar::tab:selected {{ color: {c.text}; border-bottom: 2px solid {c.accent}; }}
     QTabBar::tab:focus {{ color: {c.accent}; }}
-    QProgressBar {{ background: {c.line}; border: none; border-radius: 3px; max-height: 6px; min-height: 6px; }}
+    QProgressBar {{ background: {c.line}; border: none; border-radius: 3px;
+        max-height: 6px; min-height: 6px; }}
     QProgressBar::chunk {{ background: {c.accent}; border-radius: 3px; }}
     QScrollBar:vertical {{ background: transparent; width: 10px; margin: 0; }}
     QScrollBar:horizontal {{ background: transparent; height: 10px; margin: 0; }}
-    QScrollBar::handle {{ background: {c.line}; border-radius: 4px; min-height: 24px; min-width: 24px; margin: 1px; }}
+    QScrollBar::handle {{ background: {c.line}; border-radius: 4px; margin: 1px;
+        min-height: 24px; min-width: 24px; }}
     QScrollBar::handle:hover {{ background: {c.quiet}; }}
     QScrollBar::add-line, QScrollBar::sub-line, QScrollBar::add-page, QScrollBar::sub-page {{
         background: none; border: none; width: 0; height: 0; }}

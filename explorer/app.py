@@ -1,0 +1,164 @@
+"""The composition root: joins document, jobs, commands and window, and runs them."""
+
+from __future__ import annotations
+
+import sys
+import threading
+import traceback
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+
+from PySide6.QtCore import QObject, QTimer
+from PySide6.QtGui import QIcon
+from PySide6.QtWidgets import QApplication
+
+from explorer.commands import Notice, Session
+from explorer.core.resources import resource_path
+from explorer.document import Document, LayoutStage
+from explorer.document.settings import load_settings
+from explorer.jobs import Jobs
+from explorer.views.main_window import MainWindow
+from explorer.views.theme import apply_theme
+
+SETTLED_MS = 300
+
+
+@dataclass(frozen=True)
+class WindowOptions:
+    """What the command line says about the files to open.
+
+    Attributes
+    ----------
+    table : str or None
+        The table to show; the likeliest where None.
+    labels, target_labels : Path or None
+    header : bool or None
+        Whether the label file's first line is a header.
+    scaled : bool
+    device : {"auto", "cpu", "cuda", "mps"}
+    all_rows, include_query : bool
+    """
+
+    table: str | None = None
+    labels: Path | None = None
+    target_labels: Path | None = None
+    header: bool | None = None
+    scaled: bool = False
+    device: str = "auto"
+    all_rows: bool = False
+    include_query: bool = False
+
+
+def run(files: list[Path], *, options: WindowOptions, screenshot: Path | None = None) -> int:
+    """Open the window on some files and run until it is closed.
+
+    Parameters
+    ----------
+    files : list of Path
+    options : WindowOptions
+    screenshot : Path, optional
+        Save a picture of the window there once the layout is done, and exit.
+
+    Returns
+    -------
+    int
+        The exit status: 2 where a screenshot could not be taken.
+    """
+    application = QApplication.instance() or QApplication(sys.argv[:1])
+    application.setApplicationName("Embedding Explorer")
+    application.setDesktopFileName("embedding-explorer")
+    application.setWindowIcon(QIcon(str(resource_path("icons", "app.svg"))))
+    settings = load_settings()
+    apply_theme(application, settings.theme)
+    document = Document()
+    document.set_asking(all_rows=options.all_rows, include_query=options.include_query)
+    session = Session(document, Jobs(options.device), settings)
+    _show_faults(session)
+    window = MainWindow(session)
+    window.show()
+    QTimer.singleShot(0, _load_kernels)
+    camera = None if screenshot is None else Camera(window, screenshot)
+    if files:
+        session.opening.open(
+            [str(file) for file in files],
+            table=options.table,
+            labels=None if options.labels is None else str(options.labels),
+            target_labels=None if options.target_labels is None else str(options.target_labels),
+            header=options.header,
+            scaled=options.scaled,
+        )
+    elif camera is not None:
+        camera.take()
+    status = application.exec()
+    sys.excepthook = sys.__excepthook__
+    return status if camera is None else camera.status
+
+
+def _load_kernels() -> None:
+    """Load the drawing kernels while the files are being read."""
+
+    def load() -> None:
+        import explorer.render.kernels  # noqa: F401
+
+    threading.Thread(target=load, name="load-kernels", daemon=True).start()
+
+
+def _show_faults(session: Session) -> None:
+    """Show a fault of the program itself in the bar, and go on."""
+
+    def hook(kind: type[BaseException], fault: BaseException, trace: TracebackType | None) -> None:
+        if issubclass(kind, KeyboardInterrupt):
+            QApplication.quit()
+            return
+        text = "".join(traceback.format_exception(kind, fault, trace))
+        print(text, file=sys.stderr)
+        session.notices.posted.emit(
+            Notice("Something went wrong in the program itself. What is open stays open.", text, serious=True)
+        )
+
+    sys.excepthook = hook
+
+
+class Camera(QObject):
+    """Takes one picture of the window when its work is done, and closes it."""
+
+    def __init__(self, window: MainWindow, path: Path) -> None:
+        super().__init__(window)
+        self._window = window
+        self._path = path
+        self.status = 0
+        self._busy = 0
+        jobs = window.session.jobs
+        jobs.job_started.connect(self._started)
+        jobs.job_ended.connect(self._ended)
+        window.session.notices.posted.connect(self._told)
+
+    def _started(self) -> None:
+        self._busy += 1
+
+    def _ended(self) -> None:
+        self._busy -= 1
+        QTimer.singleShot(SETTLED_MS, self, self._look)
+
+    def _look(self) -> None:
+        done = self._window.session.document.stage in (LayoutStage.DONE, LayoutStage.STOPPED)
+        if self._busy == 0 and done:
+            self.take()
+
+    def _told(self, notice: Notice) -> None:
+        if notice.serious:
+            self._fail(notice.text)
+
+    def take(self) -> None:
+        """Save the picture now."""
+        picture = self._window.grab()
+        if not picture.save(str(self._path)):
+            self._fail(f"{self._path} cannot be written. Choose a folder that is there and a .png name.")
+            return
+        self._window.close()
+
+    def _fail(self, sentence: str) -> None:
+        print(sentence, file=sys.stderr)
+        self.status = 2
+        self._window.close()

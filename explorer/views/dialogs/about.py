@@ -1,0 +1,51 @@
+"""What the program says of itself, and its keys."""
+
+from __future__ import annotations
+
+from html import escape
+
+from PySide6.QtGui import QKeySequence
+
+from explorer import __version__
+from explorer.views.actions import MENUS, Entry
+
+POINTING = (
+    ("Click a point", "ask for its neighbours"),
+    ("Drag, wheel", "move and zoom the map"),
+    ("Double click", "fit the map"),
+    ("Tab, on the map", "only the map, and back"),
+    ("Arrow keys, on the map", "move the map"),
+)
+
+
+def shortcuts_text() -> str:
+    """Every command that has keys, as HTML."""
+    lines = []
+    for title, entries in MENUS.items():
+        rows = [
+            f"<tr><td>{escape(entry.text)}</td><td style='padding-left:24px'>{escape(_keys(entry))}</td></tr>"
+            for entry in entries
+            if isinstance(entry, Entry) and entry.keys
+        ]
+        if rows:
+            lines.append(f"<h4>{title}</h4><table>{''.join(rows)}</table>")
+    pointing = "".join(
+        f"<tr><td>{what}</td><td style='padding-left:24px'>{does}</td></tr>" for what, does in POINTING
+    )
+    return f"{''.join(lines)}<h4>On the map</h4><table>{pointing}</table>"
+
+
+def _keys(entry: Entry) -> str:
+    return "  or  ".join(
+        QKeySequence(keys).toString(QKeySequence.SequenceFormat.NativeText) for keys in entry.keys
+    )
+
+
+def about_text() -> str:
+    """What the program is, as HTML."""
+    return (
+        f"<h3>Embedding Explorer {__version__}</h3>"
+        "<p>Opens trained embedding tables, shows their map, and answers queries with nearest neighbours.</p>"
+        "<p>No file's code is ever run. Nothing leaves this machine.</p>"
+        "<p>MIT licence. The demo is trained on the World English Bible, which is in the public domain.</p>"
+    )

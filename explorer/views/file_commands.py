@@ -1,0 +1,182 @@
+"""What the window does with files: choosing, dropping, saving; and its few dialogs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from PySide6.QtCore import QObject
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QFileDialog
+
+from explorer.commands import Session
+from explorer.core.errors import ExplorerError
+from explorer.core.labels import label_of
+from explorer.demos import demos
+from explorer.document.settings import save_settings
+from explorer.export.save import save_png, save_svg, to_image
+from explorer.export.tables import write_layout_csv, write_layout_npz, write_neighbours_csv
+from explorer.views.dialogs.about import about_text, shortcuts_text
+from explorer.views.dialogs.quarantined import QuarantinedRows
+from explorer.views.dialogs.table_picker import TablePicker
+from explorer.views.dialogs.text_dialog import TextDialog
+
+if TYPE_CHECKING:
+    from explorer.views.main_window import MainWindow
+
+PICTURES = {
+    "PNG picture, 2× (*.png)": 2,
+    "PNG picture, 1× (*.png)": 1,
+    "PNG picture, 4× (*.png)": 4,
+    "SVG drawing (*.svg)": 0,
+}
+COPY_SCALE = 2
+
+
+class FileCommands(QObject):
+    """Commands that open a dialog or write a file."""
+
+    def __init__(self, window: MainWindow, session: Session) -> None:
+        super().__init__(window)
+        self._window = window
+        self._session = session
+
+    # Opening
+
+    def open_files(self) -> None:
+        """Choose files and open them."""
+        paths, _ = QFileDialog.getOpenFileNames(self._window, "Open files", self._last_folder())
+        if paths:
+            self._session.opening.open(paths)
+
+    def open_folder(self) -> None:
+        """Choose a model's folder and open it."""
+        path = QFileDialog.getExistingDirectory(self._window, "Open a model's folder", self._last_folder())
+        if path:
+            self._session.opening.open([path])
+
+    def open_demo(self, name: str) -> None:
+        """Open a bundled demo by name."""
+        demo = next(demo for demo in demos() if demo.name == name)
+        self._session.opening.open([str(demo.path)])
+
+    def open_first_demo(self) -> None:
+        """Open the first bundled demo."""
+        self.open_demo(demos()[0].name)
+
+    def choose_table(self, path: str | None = None) -> None:
+        """Show the tables of an open file to choose from."""
+        source = self._session.document.source_at(path or self._shown_path())
+        if source is not None:
+            TablePicker(self._session, source, self._window).open()
+
+    def choose_labels(self, path: str | None = None, *, target: bool = False) -> None:
+        """Choose a vocabulary file for an open file."""
+        path = path or self._shown_path()
+        title = (
+            "Labels of the target side" if target else "Labels: a vocabulary or a text file, one label a line"
+        )
+        labels, _ = QFileDialog.getOpenFileName(self._window, title, str(Path(path).parent))
+        if labels:
+            self._session.opening.join_labels(path, labels, target=target)
+
+    def close_file(self) -> None:
+        """Close the file that the map shows."""
+        self._session.opening.close_source(self._shown_path())
+
+    def _shown_path(self) -> str:
+        table = self._session.document.table
+        return "" if table is None else table.path
+
+    def _last_folder(self) -> str:
+        recent = self._session.settings.recent
+        return str(Path(recent[0]).parent) if recent else str(Path.home())
+
+    # Saving
+
+    def copy_picture(self) -> None:
+        """Put the map with title, legend and query on the clipboard."""
+        QGuiApplication.clipboard().setImage(to_image(self._window.map.picture(), COPY_SCALE))
+        self._session.notices.tell("The picture is on the clipboard.")
+
+    def save_picture(self) -> None:
+        """Save the map with title, legend and query."""
+        path, chosen = self._ask_where("Save picture", ".png", ";;".join(PICTURES))
+        if path is None:
+            return
+        figure = self._window.map.picture()
+        if path.suffix.lower() == ".svg" or PICTURES.get(chosen) == 0:
+            target = path.with_suffix(".svg")
+            self._write(target, lambda: save_svg(figure, target))
+        else:
+            target = path if path.suffix.lower() == ".png" else path.with_name(path.name + ".png")
+            self._write(target, lambda: save_png(figure, target, PICTURES.get(chosen, COPY_SCALE)))
+
+    def save_neighbours(self) -> None:
+        """Save the answer's rows as CSV."""
+        document = self._session.document
+        if document.answer is None or document.table is None:
+            return
+        answer, table = document.answer, document.table
+        result = answer.result
+        names = [label_of(table.labels, int(row)) for row in result.rows]
+        path, _ = self._ask_where("Save neighbours", ".csv", "Comma-separated values (*.csv)")
+        if path is not None:
+            self._write(
+                path, lambda: write_neighbours_csv(path, result.rows, names, result.scores, answer.deviations)
+            )
+
+    def save_layout(self) -> None:
+        """Save every row's place on the map."""
+        document = self._session.document
+        if document.table is None or document.positions is None:
+            return
+        positions = document.positions.copy()
+        rows = np.arange(len(positions))
+        labels = [label_of(document.table.labels, row) for row in range(len(positions))]
+        path, _ = self._ask_where(
+            "Save layout", ".csv", "Comma-separated values (*.csv);;NumPy arrays (*.npz)"
+        )
+        if path is None:
+            return
+        write = write_layout_npz if path.suffix.lower() == ".npz" else write_layout_csv
+        self._write(path, lambda: write(path, rows, positions, labels))
+
+    def _ask_where(self, title: str, suffix: str, filters: str) -> tuple[Path | None, str]:
+        table = self._session.document.table
+        name = "map" if table is None else Path(table.path).stem
+        start = str(Path(self._last_folder(), name + suffix))
+        path, chosen = QFileDialog.getSaveFileName(self._window, title, start, filters)
+        return (Path(path) if path else None), chosen
+
+    def _write(self, path: Path, write: Callable[[], None]) -> None:
+        try:
+            write()
+        except ExplorerError as error:
+            self._session.notices.error(error)
+        else:
+            self._session.notices.tell(f"Saved {path.name} in {path.parent}.")
+
+    # Dialogs
+
+    def show_quarantined(self) -> None:
+        """List the rows that are left out, with the reason."""
+        if self._session.document.table is not None:
+            QuarantinedRows(self._session, self._window).open()
+
+    def show_shortcuts(self) -> None:
+        """List every key."""
+        TextDialog("Keyboard shortcuts", shortcuts_text(), self._window).open()
+
+    def show_about(self) -> None:
+        """Say what this program is."""
+        TextDialog("About Embedding Explorer", about_text(), self._window).open()
+
+    def remember(self) -> None:
+        """Write the settings; a full disk must not keep the window open."""
+        try:
+            save_settings(self._session.settings)
+        except OSError as error:
+            print(f"Settings were not saved: {error}")

@@ -1,0 +1,245 @@
+"""The main window: the map in the middle, docks around it, the query line above, work below."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QByteArray, Qt
+from PySide6.QtGui import (
+    QCloseEvent,
+    QDragEnterEvent,
+    QDragLeaveEvent,
+    QDropEvent,
+    QGuiApplication,
+)
+from PySide6.QtWidgets import (
+    QApplication,
+    QDockWidget,
+    QHBoxLayout,
+    QMainWindow,
+    QPushButton,
+    QStackedWidget,
+    QTabWidget,
+    QToolBar,
+    QVBoxLayout,
+    QWidget,
+)
+
+from explorer.commands import Session
+from explorer.views.actions import NEED_ANSWER, NEED_TABLE, Actions
+from explorer.views.file_commands import FileCommands
+from explorer.views.map.map_view import MapView
+from explorer.views.map.start_page import StartPage
+from explorer.views.menus import Menus
+from explorer.views.panels.lookup import LookupPanel
+from explorer.views.panels.neighbours import NeighboursPanel
+from explorer.views.panels.notice_bar import NoticeBar
+from explorer.views.panels.query_bar import QueryBar
+from explorer.views.panels.side_panel import WIDTH, SidePanel
+from explorer.views.panels.status_bar import StatusBar
+from explorer.views.theme import refresh_theme
+
+LABEL_STEPS = ("none", "few", "fit", "many")
+DOCK_STATE_VERSION = 1
+
+
+class MainWindow(QMainWindow):
+    """Shows one session."""
+
+    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.session = session
+        self.setAcceptDrops(True)
+        self.setDockNestingEnabled(True)
+        self.setMinimumSize(720, 480)
+        self.resize(1440, 900)
+        self.map = MapView(session)
+        self.files = FileCommands(self, session)
+        self.start = StartPage(session, choose=self.files.open_files, demo=self.files.open_first_demo)
+        self.query = QueryBar(session)
+        self.neighbours = NeighboursPanel(session)
+        self.lookup = LookupPanel(session)
+        self.side = SidePanel(session)
+        self.status = StatusBar(session)
+        self.notice = NoticeBar(session.notices)
+        self._lay_out()
+        self.actions_by_name = Actions(self, self._handlers())
+        self.menus = Menus(self, session, self.files, self.actions_by_name)
+        self._connect()
+        self._restore()
+        self._document_changed()
+
+    # Making
+
+    def _lay_out(self) -> None:
+        self.stack = QStackedWidget()
+        self.stack.addWidget(self.start)
+        self.stack.addWidget(self.map)
+        middle = QWidget()
+        column = QVBoxLayout(middle)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addWidget(self.notice)
+        column.addWidget(self.stack, 1)
+        self.setCentralWidget(middle)
+        self.docks = (
+            self._dock("Sources", self.side, Qt.DockWidgetArea.LeftDockWidgetArea),
+            self._dock("Neighbours", self.neighbours, Qt.DockWidgetArea.RightDockWidgetArea),
+            self._dock("Lookup", self.lookup, Qt.DockWidgetArea.RightDockWidgetArea),
+        )
+        left, right, tabbed = self.docks
+        self.tabifyDockWidget(right, tabbed)
+        right.raise_()
+        self.resizeDocks([left, right], [WIDTH, 324], Qt.Orientation.Horizontal)
+        self.setTabPosition(Qt.DockWidgetArea.AllDockWidgetAreas, QTabWidget.TabPosition.North)
+        self.setStatusBar(self.status)
+        self.addToolBar(self._top_bar())
+
+    def _dock(self, title: str, widget: QWidget, area: Qt.DockWidgetArea) -> QDockWidget:
+        dock = QDockWidget(title, self)
+        dock.setObjectName(title)
+        dock.setWidget(widget)
+        self.addDockWidget(area, dock)
+        return dock
+
+    def _top_bar(self) -> QToolBar:
+        bar = QToolBar("Query")
+        bar.setObjectName("Query")
+        bar.setMovable(False)
+        bar.setContextMenuPolicy(Qt.ContextMenuPolicy.PreventContextMenu)
+        self.copy = QPushButton("Copy picture")
+        self.export = QPushButton("Export…")
+        self.copy.clicked.connect(self.files.copy_picture)
+        self.export.clicked.connect(self.files.save_picture)
+        inside = QWidget()
+        line = QHBoxLayout(inside)
+        line.setContentsMargins(12, 8, 12, 8)
+        line.setSpacing(12)
+        line.addWidget(self.query, 1)
+        line.addStretch(0)
+        line.addWidget(self.copy)
+        line.addWidget(self.export)
+        bar.addWidget(inside)
+        return bar
+
+    def _handlers(self) -> dict:
+        session, files, canvas = self.session, self.files, self.map
+        return {
+            "open": files.open_files,
+            "open_folder": files.open_folder,
+            "choose_table": files.choose_table,
+            "labels": files.choose_labels,
+            "target_labels": lambda: files.choose_labels(target=True),
+            "save_picture": files.save_picture,
+            "save_neighbours": files.save_neighbours,
+            "save_layout": files.save_layout,
+            "close_file": files.close_file,
+            "quit": self.close,
+            "copy_picture": files.copy_picture,
+            "copy_neighbours": self.neighbours.copy_all,
+            "zoom_in": lambda: canvas.zoom(1.5),
+            "zoom_out": lambda: canvas.zoom(1 / 1.5),
+            "fit": canvas.fit,
+            "only_map": self.show_only_map,
+            "start": session.mapping.start,
+            "stop": session.mapping.stop,
+            "keep": session.mapping.keep,
+            "more_labels": lambda: self.step_labels(1),
+            "fewer_labels": lambda: self.step_labels(-1),
+            "quarantined": files.show_quarantined,
+            "query": self.query.focus_query,
+            "back": lambda: session.asking.go(-1),
+            "forward": lambda: session.asking.go(1),
+            "clear": lambda: session.asking.ask(""),
+            "shortcuts": files.show_shortcuts,
+            "about": files.show_about,
+        }
+
+    def _connect(self) -> None:
+        document = self.session.document
+        document.table_changed.connect(self._document_changed)
+        document.answer_changed.connect(self._answer_changed)
+        self.session.opening.picker_wanted.connect(self.files.choose_table)
+        self.side.sources.labels_wanted.connect(self.files.choose_labels)
+        self.side.table.quarantined_wanted.connect(self.files.show_quarantined)
+        self.neighbours.hovered.connect(self.map.point_out)
+        self.map.tab_pressed.connect(lambda: self.actions_by_name["only_map"].toggle())
+        QGuiApplication.styleHints().colorSchemeChanged.connect(self._scheme_changed)
+
+    # Following the document
+
+    def _document_changed(self) -> None:
+        document = self.session.document
+        has_table = document.table is not None
+        self.stack.setCurrentWidget(self.map if has_table else self.start)
+        self.start.refresh()
+        self.setWindowTitle(document.title if has_table else "Embedding Explorer")
+        self.actions_by_name.enable(NEED_TABLE, has_table)
+        for button in (self.copy, self.export):
+            button.setEnabled(has_table)
+        self._answer_changed()
+
+    def _answer_changed(self) -> None:
+        document = self.session.document
+        self.actions_by_name.enable(NEED_ANSWER, document.answer is not None)
+        self.actions_by_name["back"].setEnabled(document.questions.can_go_back)
+        self.actions_by_name["forward"].setEnabled(document.questions.can_go_forward)
+
+    def _scheme_changed(self) -> None:
+        refresh_theme(QApplication.instance())
+        self.notice.restyle()
+        self.start.refresh()
+        self.map.restyle()
+
+    # Showing and hiding
+
+    def show_only_map(self, only: bool) -> None:
+        """Hide everything but the map, or bring back what was there."""
+        if only:
+            self._before = self.saveState(DOCK_STATE_VERSION)
+            for dock in self.docks:
+                dock.hide()
+        else:
+            self.restoreState(self._before, DOCK_STATE_VERSION)
+        for widget in (self.menuBar(), self.status, self.findChild(QToolBar, "Query")):
+            widget.setVisible(not only)
+
+    def step_labels(self, step: int) -> None:
+        """Show more or fewer labels."""
+        document = self.session.document
+        place = LABEL_STEPS.index(document.label_density) + step
+        document.set_label_density(LABEL_STEPS[min(max(place, 0), len(LABEL_STEPS) - 1)])
+
+    # Dropping
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        if event.mimeData().hasUrls():
+            event.acceptProposedAction()
+            self.map.show_drop_hint(True)
+
+    def dragLeaveEvent(self, event: QDragLeaveEvent) -> None:
+        self.map.show_drop_hint(False)
+
+    def dropEvent(self, event: QDropEvent) -> None:
+        self.map.show_drop_hint(False)
+        paths = [url.toLocalFile() for url in event.mimeData().urls() if url.isLocalFile()]
+        if paths:
+            event.acceptProposedAction()
+            self.files.open_dropped(paths)
+
+    # Coming and going
+
+    def _restore(self) -> None:
+        settings = self.session.settings
+        if settings.geometry:
+            self.restoreGeometry(QByteArray.fromBase64(settings.geometry.encode()))
+        if settings.docks:
+            self.restoreState(QByteArray.fromBase64(settings.docks.encode()), DOCK_STATE_VERSION)
+
+    def closeEvent(self, event: QCloseEvent) -> None:
+        if self.actions_by_name["only_map"].isChecked():
+            self.actions_by_name["only_map"].setChecked(False)
+        settings = self.session.settings
+        settings.geometry = bytes(self.saveGeometry().toBase64()).decode()
+        settings.docks = bytes(self.saveState(DOCK_STATE_VERSION).toBase64()).decode()
+        self.files.remember()
+        self.session.close()
+        super().closeEvent(event)

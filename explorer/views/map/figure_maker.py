@@ -1,0 +1,177 @@
+"""From the document to the figure that the map shows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from explorer.core.importance import by_importance
+from explorer.core.labels import label_of
+from explorer.core.placement import place_query
+from explorer.document import Document, LayoutStage
+from explorer.export.figure import Figure, Legend, LegendEntry, LegendScale, Link
+from explorer.export.labelling import with_labels
+from explorer.export.text import TextCache
+from explorer.render.labels import LabelDensity, Placement
+from explorer.render.palette import Theme
+from explorer.render.raster import dots_for
+from explorer.render.viewport import Viewport
+from explorer.views.map.colouring import Coloured, coloured
+
+SHOWN_RESULTS = 15
+NO_ROWS = np.empty(0, np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class TableFacts:
+    """What the map needs of a table and does not change with the layout.
+
+    Attributes
+    ----------
+    order : int64 array
+        Rows by importance for labels.
+    twins : dict of int to int
+        For the first of several equal rows: how many they are.
+    """
+
+    order: NDArray[np.int64]
+    twins: dict[int, int]
+
+
+def facts_of(document: Document) -> TableFacts:
+    """Work out a table's facts, once for each table."""
+    table = document.table
+    if table is None:
+        return TableFacts(NO_ROWS, {})
+    order = NO_ROWS if table.labels is None else by_importance(table.labels)
+    twins: dict[int, int] = {}
+    if table.health.counts.duplicates:
+        firsts, counts = np.unique(table.health.first_twin[table.health.healthy], return_counts=True)
+        several = counts > 1
+        twins = dict(zip(firsts[several].tolist(), counts[several].tolist(), strict=True))
+    return TableFacts(order, twins)
+
+
+class FigureMaker:
+    """Makes figures of the document, keeping between calls what is slow to make."""
+
+    def __init__(self, document: Document, cache: TextCache) -> None:
+        self._document = document
+        self._cache = cache
+        self._placement: Placement | None = None
+        self.facts = TableFacts(NO_ROWS, {})
+        self.colours: Coloured | None = None
+        self.fitted_scale = 1.0
+
+    def table_changed(self) -> None:
+        """Take up another table."""
+        self.facts = facts_of(self._document)
+        self._placement = None
+
+    def colours_changed(self, theme: Theme) -> None:
+        """Work the colours out anew."""
+        self.colours = coloured(self._document, theme)
+
+    def make(
+        self,
+        view: Viewport,
+        theme: Theme,
+        *,
+        hover: int | None = None,
+        obstacles: NDArray[np.float64] | None = None,
+        titled: bool = False,
+    ) -> Figure | None:
+        """The figure for a view; None where there is nothing to show.
+
+        Parameters
+        ----------
+        view : Viewport
+        theme : Theme
+        hover : int, optional
+            The row under the cursor.
+        obstacles : float64 array, shape (m, 4), optional
+            What lies over the map, in points; labels keep clear of it.
+        titled : bool
+            With title and query, for a picture that leaves the window.
+        """
+        document, colours = self._document, self.colours
+        table, xy = document.table, document.positions
+        if table is None or xy is None or colours is None or len(colours.codes) != len(xy):
+            return None
+        shown = int(np.count_nonzero(table.health.healthy))
+        figure = Figure(
+            xy=xy,
+            codes=colours.codes,
+            palette=colours.palette,
+            viewport=view,
+            dots=dots_for(shown, view.width, view.height, view.scale / self.fitted_scale),
+            theme=theme,
+            hover=hover,
+            legend=_legend(document, colours),
+            title=document.title if titled else "",
+            subtitle=_subtitle(document) if titled else "",
+            **self._answer_on_map(xy),
+        )
+        density = LabelDensity(document.label_density)
+        if table.labels is None and len(xy) > 1000:
+            density = LabelDensity.NONE
+        figure, self._placement = with_labels(
+            figure,
+            lambda row: label_of(table.labels, row),
+            self._cache,
+            density=density,
+            order=self.facts.order if table.labels is not None else None,
+            twins=self.facts.twins,
+            obstacles=obstacles,
+            previous=self._placement,
+        )
+        return figure
+
+    def _answer_on_map(self, xy: NDArray[np.float32]) -> dict:
+        answer = self._document.answer
+        if answer is None:
+            return {}
+        rows = answer.result.rows[:SHOWN_RESULTS]
+        placed = rows[np.isfinite(xy[rows]).all(axis=1)]
+        focus = answer.question.focus
+        if focus is not None:
+            if not np.isfinite(xy[focus]).all():
+                return {"results": placed}
+            start = (float(xy[focus, 0]), float(xy[focus, 1]))
+            return {"results": placed, "focus": focus, "links": (Link(*start, tuple(placed.tolist())),)}
+        star = place_query(xy, answer.result.rows)
+        if star is None:
+            return {}
+        return {"results": placed, "stars": (star,), "links": (Link(*star, tuple(placed.tolist())),)}
+
+
+def _legend(document: Document, colours: Coloured) -> Legend | None:
+    if colours.scale is not None:
+        return Legend(colours.title, scale=LegendScale(colours.palette[:255, :3], *colours.scale))
+    entries = tuple(
+        LegendEntry(
+            tuple(int(channel) for channel in colours.palette[code, :3]),
+            name,
+            code in document.colouring.hidden,
+        )
+        for code, name in colours.entries
+    )
+    return Legend(colours.title, entries) if colours.title else None
+
+
+def _subtitle(document: Document) -> str:
+    settings = document.settings
+    parts = []
+    if document.answer is not None:
+        question = document.answer.question
+        parts.append(f"nearest to {question.text} ({question.metric.value})")
+    if document.stage is not LayoutStage.FIRST and settings.method == "umap":
+        parts.append(f"UMAP, {settings.neighbours} neighbours, minimum distance {settings.min_dist:g}")
+        parts.append(f"seed {settings.seed}")
+    else:
+        parts.append("PCA")
+    if document.trust is not None:
+        parts.append(f"trustworthiness {document.trust.trustworthiness:.2f}")
+    return " · ".join(parts)

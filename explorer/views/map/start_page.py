@@ -1,0 +1,102 @@
+"""What the window shows before anything is open: where to drop, the demo, recent files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+
+from explorer.commands import Session
+from explorer.views.panels.form import heading, quiet
+from explorer.views.theme import current_colours, icon
+
+MOST_RECENT = 6
+
+
+class StartPage(QWidget):
+    """The first thing a newcomer sees: one clear way in, and two more."""
+
+    def __init__(
+        self,
+        session: Session,
+        *,
+        choose: Callable[[], None],
+        demo: Callable[[], None],
+        parent: QWidget | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._session = session
+        self.card = QFrame()
+        self.card.setObjectName("drop")
+        self.picture = QLabel()
+        self.picture.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        title = QLabel("Drop a trained checkpoint here")
+        title.setObjectName("startTitle")
+        title.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        formats = quiet(
+            "PyTorch, safetensors, Hugging Face folders, word2vec, GloVe, fastText, gensim, NumPy, "
+            "CSV, JSON Lines, Parquet, TensorBoard.\nNothing a file holds is ever run."
+        )
+        formats.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self.choose = QPushButton("Open file…")
+        self.choose.setProperty("primary", True)
+        self.choose.clicked.connect(lambda: choose())
+        self.demo = QPushButton("Try the demo")
+        self.demo.clicked.connect(lambda: demo())
+        buttons = QHBoxLayout()
+        buttons.setSpacing(8)
+        buttons.addStretch(1)
+        buttons.addWidget(self.choose)
+        buttons.addWidget(self.demo)
+        buttons.addStretch(1)
+        inside = QVBoxLayout(self.card)
+        inside.setContentsMargins(40, 32, 40, 32)
+        inside.setSpacing(12)
+        for widget in (self.picture, title, formats):
+            inside.addWidget(widget)
+        inside.addSpacing(4)
+        inside.addLayout(buttons)
+        self.recent = QVBoxLayout()
+        self.recent.setSpacing(2)
+        column = QVBoxLayout()
+        column.setSpacing(20)
+        column.addStretch(2)
+        column.addWidget(self.card)
+        column.addLayout(self.recent)
+        column.addStretch(3)
+        across = QHBoxLayout(self)
+        across.addStretch(1)
+        across.addLayout(column, 0)
+        across.addStretch(1)
+        self.card.setFixedWidth(520)
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Show the recent files that are still there, in the colours that hold now."""
+        colours = current_colours()
+        self.setStyleSheet(
+            f"StartPage {{ background: {colours.map}; }}"
+            f"#drop {{ border: 2px dashed {colours.line}; border-radius: 12px; "
+            f"background: {colours.panel}; }}"
+            "#startTitle { font-size: 20px; font-weight: 600; }"
+        )
+        self.picture.setPixmap(icon("drop", colours.accent, 48).pixmap(48, 48))
+        while self.recent.count():
+            self.recent.takeAt(0).widget().deleteLater()
+        paths = [path for path in self._session.settings.recent if Path(path).exists()][:MOST_RECENT]
+        if paths:
+            self.recent.addWidget(heading("Recent"))
+        for path in paths:
+            button = QPushButton(_short(path))
+            button.setProperty("flat", True)
+            button.setToolTip(path)
+            button.setStyleSheet("text-align: left;")
+            button.clicked.connect(lambda _checked=False, path=path: self._session.opening.open([path]))
+            self.recent.addWidget(button)
+
+
+def _short(path: str) -> str:
+    place = Path(path)
+    return f"{place.name}   —   {place.parent.name or place.parent}"

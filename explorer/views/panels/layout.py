@@ -1,0 +1,132 @@
+"""The layout's parameters, with its run in place."""
+
+from __future__ import annotations
+
+from PySide6.QtWidgets import QComboBox, QDoubleSpinBox, QHBoxLayout, QMenu, QPushButton, QSpinBox, QWidget
+
+from explorer.commands import Session
+from explorer.core.results import Metric
+from explorer.document import LayoutStage
+from explorer.jobs import Job
+from explorer.views.panels.form import Section, quiet
+
+METHODS = {"UMAP": "umap", "PCA": "pca"}
+
+
+class LayoutSection(Section):
+    """How the map is laid out."""
+
+    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
+        super().__init__("Layout", parent)
+        self._session = session
+        mapping = session.mapping
+        self.method = QComboBox()
+        self.method.addItems(list(METHODS))
+        self.neighbours = _spin(2, 200)
+        self.min_dist = QDoubleSpinBox()
+        self.min_dist.setRange(0.0, 0.99)
+        self.min_dist.setSingleStep(0.05)
+        self.min_dist.setDecimals(2)
+        self.min_dist.setButtonSymbols(QSpinBox.ButtonSymbols.NoButtons)
+        self.metric = QComboBox()
+        self.metric.addItems([Metric.COSINE.value, Metric.EUCLIDEAN.value])
+        self.epochs = _spin(0, 5000)
+        self.epochs.setSpecialValueText("auto")
+        self.epochs.setSingleStep(50)
+        self.seed = _spin(0, 2**31 - 1)
+        self.rows = [
+            self.row("Method", self.method),
+            self.row(
+                "Neighbours", self.neighbours, "How many neighbours hold a row in place: fewer show detail"
+            ),
+            self.row("Minimum distance", self.min_dist, "How closely points may pack"),
+            self.row("Metric", self.metric, "What counts as near"),
+            self.row("Epochs", self.epochs, "How long the layout goes on; auto chooses by size"),
+            self.row("Seed", self.seed, "The same seed gives the same map"),
+        ]
+        self.start = QPushButton("Start")
+        self.stop = QPushButton("Stop")
+        self.progress = quiet()
+        self.progress.setWordWrap(False)
+        self.body.addSpacing(4)
+        self.body.addLayout(_side_by_side(self.start, self.stop, self.progress))
+        self.keep = QPushButton("Keep")
+        self.keep.setToolTip("Remember this map, to come back to it")
+        self.kept = QPushButton("Kept maps")
+        self.kept.setMenu(QMenu(self.kept))
+        self.body.addLayout(_side_by_side(self.keep, self.kept))
+        self.method.currentTextChanged.connect(lambda text: mapping.change(method=METHODS[text]))
+        self.neighbours.valueChanged.connect(lambda value: mapping.change(neighbours=value))
+        self.min_dist.valueChanged.connect(lambda value: mapping.change(min_dist=value))
+        self.metric.currentTextChanged.connect(lambda text: mapping.change(metric=Metric(text)))
+        self.epochs.valueChanged.connect(lambda value: mapping.change(epochs=value or None))
+        self.seed.valueChanged.connect(lambda value: mapping.change(seed=value))
+        self.start.clicked.connect(mapping.start)
+        self.stop.clicked.connect(mapping.stop)
+        self.keep.clicked.connect(mapping.keep)
+        mapping.layout_job_changed.connect(self._follow)
+        session.document.layout_changed.connect(self.refresh)
+        session.document.table_changed.connect(self.refresh)
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Show the document's settings and how far the layout has come."""
+        document = self._session.document
+        self.setVisible(document.table is not None)
+        settings = document.settings
+        controls = (self.method, self.neighbours, self.min_dist, self.metric, self.epochs, self.seed)
+        for control in controls:
+            control.blockSignals(True)
+        self.method.setCurrentText(next(text for text, name in METHODS.items() if name == settings.method))
+        self.neighbours.setValue(settings.neighbours)
+        self.min_dist.setValue(settings.min_dist)
+        self.metric.setCurrentText(settings.metric.value)
+        self.epochs.setValue(settings.epochs or 0)
+        self.seed.setValue(settings.seed)
+        for control in controls:
+            control.blockSignals(False)
+        for control in controls[1:5]:
+            control.setEnabled(settings.method == "umap")
+        moving = document.stage in (LayoutStage.MOVING, LayoutStage.FIRST)
+        self.start.setText("Restart" if document.positions is not None else "Start")
+        self.start.setEnabled(document.positions is not None)
+        self.stop.setEnabled(moving)
+        self.keep.setEnabled(document.positions is not None)
+        if not moving:
+            self.progress.setText(_words(document.stage))
+        self._offer_kept()
+
+    def _follow(self, job: Job | None) -> None:
+        if job is not None:
+            job.progressed.connect(lambda _fraction, stage, _left: self.progress.setText(stage))
+
+    def _offer_kept(self) -> None:
+        menu = self.kept.menu()
+        menu.clear()
+        kept = self._session.document.kept
+        for place, (name, _) in enumerate(kept):
+            menu.addAction(name, lambda place=place: self._session.mapping.show_kept(place))
+        self.kept.setVisible(bool(kept))
+
+
+def _side_by_side(*widgets: QWidget) -> QHBoxLayout:
+    line = QHBoxLayout()
+    line.setSpacing(8)
+    for widget in widgets:
+        line.addWidget(widget)
+    line.addStretch(1)
+    return line
+
+
+def _words(stage: LayoutStage) -> str:
+    return {LayoutStage.STOPPED: "stopped; kept as it is", LayoutStage.WAITING: "first picture…"}.get(
+        stage, ""
+    )
+
+
+def _spin(low: int, high: int) -> QSpinBox:
+    box = QSpinBox()
+    box.setRange(low, high)
+    box.setKeyboardTracking(False)
+    box.setButtonSymbols(QSpinBox.ButtonSymbols.NoButtons)
+    return box

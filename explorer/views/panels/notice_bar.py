@@ -1,0 +1,76 @@
+"""The bar above the map: says what went wrong and offers a way on, without blocking anything."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QToolButton, QVBoxLayout, QWidget
+
+from explorer.commands import Notice, Notices
+from explorer.views.theme import current_colours, error_colours, icon
+
+
+class NoticeBar(QFrame):
+    """Shows the latest notice until it is closed or no longer holds."""
+
+    def __init__(self, notices: Notices, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("notice")
+        self.text = QLabel()
+        self.text.setWordWrap(True)
+        self.text.setTextFormat(Qt.TextFormat.PlainText)
+        self.text.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.detail = QLabel()
+        self.detail.setWordWrap(True)
+        self.detail.setTextFormat(Qt.TextFormat.PlainText)
+        self.detail.setProperty("quiet", True)
+        self.detail.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.more = QPushButton("Details")
+        self.more.setProperty("flat", True)
+        self.more.setCheckable(True)
+        self.more.toggled.connect(self.detail.setVisible)
+        self.shut = QToolButton()
+        self.shut.setAccessibleName("Close this message")
+        self.shut.clicked.connect(self.hide)
+        self._actions = QHBoxLayout()
+        self._actions.setSpacing(8)
+        line = QHBoxLayout()
+        line.setSpacing(8)
+        line.addWidget(self.text, 1)
+        line.addLayout(self._actions)
+        line.addWidget(self.more)
+        line.addWidget(self.shut)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(16, 6, 8, 6)
+        column.setSpacing(4)
+        column.addLayout(line)
+        column.addWidget(self.detail)
+        self.setAccessibleName("Message")
+        notices.posted.connect(self.show_notice)
+        notices.cleared.connect(self.hide)
+        self._serious = False
+        self.hide()
+
+    def show_notice(self, notice: Notice) -> None:
+        """Show a notice in place of the last one."""
+        while self._actions.count():
+            self._actions.takeAt(0).widget().deleteLater()
+        for text, act in notice.actions:
+            button = QPushButton(text)
+            button.clicked.connect(self.hide)
+            button.clicked.connect(lambda _checked=False, act=act: act())
+            self._actions.addWidget(button)
+        self.text.setText(notice.text)
+        self.detail.setText(notice.detail)
+        self.more.setChecked(False)
+        self.more.setVisible(bool(notice.detail))
+        self.detail.hide()
+        self._serious = notice.serious
+        self.restyle()
+        self.show()
+
+    def restyle(self) -> None:
+        """Take on the colours of the scheme that holds now."""
+        colours = current_colours()
+        ground = error_colours()[1] if self._serious else colours.accent_ground
+        self.setStyleSheet(f"#notice {{ background: {ground}; border-bottom: 1px solid {colours.line}; }}")
+        self.shut.setIcon(icon("close"))

@@ -1,0 +1,111 @@
+"""The bottom line: device and memory, each running job with its Cancel, the layout's trust."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QTimer
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QProgressBar, QPushButton, QStatusBar, QWidget
+
+from explorer.commands import Session
+from explorer.core.device import DeviceInfo
+from explorer.jobs import Job
+from explorer.views.theme import figures
+
+SHOW_AFTER_MS = 150
+
+
+class StatusBar(QStatusBar):
+    """Shows what the machine is doing for the session."""
+
+    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._session = session
+        self.setSizeGripEnabled(False)
+        self.setFont(figures(self.font()))
+        self.device = QLabel("starting…")
+        self.device.setProperty("quiet", True)
+        self.device.setContentsMargins(12, 0, 12, 0)
+        self.addWidget(self.device)
+        self.trust = QLabel("")
+        self.trust.setProperty("quiet", True)
+        self.trust.setContentsMargins(12, 0, 12, 0)
+        self.addPermanentWidget(self.trust)
+        self._lines: dict[Job, JobLine] = {}
+        session.jobs.job_started.connect(self._started)
+        session.jobs.job_ended.connect(self._ended)
+        session.jobs.device_changed.connect(self._show_device)
+        session.document.trust_changed.connect(self._show_trust)
+
+    def _started(self, job: Job) -> None:
+        QTimer.singleShot(SHOW_AFTER_MS, self, lambda: self._show_job(job))
+
+    def _show_job(self, job: Job) -> None:
+        if job.running and job not in self._lines:
+            self._lines[job] = line = JobLine(job)
+            self.addWidget(line)
+            line.show()
+
+    def _ended(self, job: Job) -> None:
+        line = self._lines.pop(job, None)
+        if line is not None:
+            self.removeWidget(line)
+            line.deleteLater()
+
+    def _show_device(self, device: DeviceInfo) -> None:
+        self.device.setText(device_words(device))
+
+    def _show_trust(self) -> None:
+        trust = self._session.document.trust
+        if trust is None:
+            self.trust.setText("")
+            return
+        self.trust.setText(f"trustworthiness {trust.trustworthiness:.2f} · continuity {trust.continuity:.2f}")
+        self.trust.setToolTip(
+            f"How many map neighbours are true ones, and how many true ones were kept\n"
+            f"(k = {trust.k}, on {trust.sample:,} rows; 1 is a perfect map)."
+        )
+
+
+class JobLine(QWidget):
+    """One running job: what it is, how far, how long yet, Cancel."""
+
+    def __init__(self, job: Job, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        line = QHBoxLayout(self)
+        line.setContentsMargins(8, 0, 8, 0)
+        line.setSpacing(8)
+        title = QLabel(job.title)
+        self.bar = QProgressBar()
+        self.bar.setTextVisible(False)
+        self.bar.setFixedWidth(120)
+        self.bar.setRange(0, 0)
+        self.bar.setAccessibleName(job.title)
+        self.left = QLabel("")
+        self.left.setProperty("quiet", True)
+        cancel = QPushButton("Cancel")
+        cancel.setVisible(job.cancellable)
+        cancel.clicked.connect(job.cancel)
+        for widget in (title, self.bar, self.left, cancel):
+            line.addWidget(widget)
+        job.progressed.connect(self._progress)
+
+    def _progress(self, fraction: float, stage: str, seconds_left: float) -> None:
+        if fraction < 0:
+            self.bar.setRange(0, 0)
+        else:
+            self.bar.setRange(0, 1000)
+            self.bar.setValue(round(fraction * 1000))
+        self.bar.setToolTip(stage)
+        self.left.setText(time_left(seconds_left) if seconds_left >= 0 else stage)
+
+
+def time_left(seconds: float) -> str:
+    """A time that is still to go, in words, e.g. ``"2 s left"``."""
+    if seconds < 90:
+        return f"{max(1, round(seconds))} s left"
+    return f"{round(seconds / 60)} min left"
+
+
+def device_words(device: DeviceInfo) -> str:
+    """A device with its memory, e.g. ``"cpu · 0.4 of 24 GB"``."""
+    used, total = device.used_bytes / 1e9, device.total_bytes / 1e9
+    return f"{device.name} · {used:.1f} of {total:.0f} GB"
