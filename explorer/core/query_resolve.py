@@ -65,18 +65,20 @@ class Completion:
     cursor: int
 
 
-def resolve(text: str, index: LabelIndex | None, rows: int) -> Resolved:
+def resolve(query: Query | str, index: LabelIndex | None, rows: int) -> Resolved:
     """Find the rows that a query text asks for.
 
     A text that is a label to the letter is that label, whatever the grammar would make of it
     (``my name``, ``. . .``, ``a - b``); only ``#row`` is always the row. Then the grammar, with
-    each label exact, normalised or case-folded; a sentence of which some row is the name is that row.
+    each label exact, normalised or case-folded. Where the grammar makes no query of the text, or a
+    sentence, a label that is the text once both are normalised or case-folded goes first, too.
     An unknown word that holds operators is split there (``king-man+woman``) where that gives
     known labels alone.
 
     Parameters
     ----------
-    text : str
+    query : Query or str
+        As typed, or as ``parse_partial`` reads it.
     index : LabelIndex or None
         None where the table has no labels.
     rows : int
@@ -88,7 +90,8 @@ def resolve(text: str, index: LabelIndex | None, rows: int) -> Resolved:
         Where the text is no query, a label is unknown (the hint offers the closest), or a row
         is beyond the table.
     """
-    query = parse_partial(text)
+    if isinstance(query, str):
+        query = parse_partial(query)
     whole = None if index is None else _as_one_label(query, index, rows)
     if whole is not None:
         return whole
@@ -97,7 +100,7 @@ def resolve(text: str, index: LabelIndex | None, rows: int) -> Resolved:
     reading = _Reading(index, rows)
     terms = reading.sentence(query.terms) if query.is_sentence else reading.expression(query.terms)
     if not reading.unknown:
-        return Resolved(text, terms, reading.matched, tuple(reading.notes), query.is_sentence)
+        return Resolved(query.text, terms, reading.matched, tuple(reading.notes), query.is_sentence)
     return _split_at_operators(query, reading, index, rows) or _refuse(reading.unknown, index)
 
 
@@ -130,7 +133,8 @@ def _as_one_label(query: Query, index: LabelIndex, rows: int) -> Resolved | None
         return None
     whole = next((text for text in (query.text, query.text.strip()) if text and index.find(text)), None)
     match = None if whole is None else index.find(whole)
-    if whole is None or match is None or not (match.how == "exact" or query.is_sentence):
+    must = query.is_sentence or query.problem is not None
+    if whole is None or match is None or not (must or match.how == "exact"):
         return None
     reading = _Reading(index, rows)
     term = reading.label(Term(1.0, whole, None, True, 0, len(query.text)))
