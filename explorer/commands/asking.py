@@ -10,7 +10,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from explorer.commands.notices import Notices
 from explorer.core.errors import ExplorerError
 from explorer.core.label_index import LabelIndex
-from explorer.core.query import RowTerm, format_label, parse
+from explorer.core.query import RowTerm, format_label
 from explorer.core.query_resolve import resolve
 from explorer.core.results import SearchResult
 from explorer.document import Answer, Document, Question
@@ -38,6 +38,7 @@ class Asking(QObject):
         self._settings = settings
         self._search: Job | None = None
         self._waiting: str | None = None
+        self._draft: Question | None = None
         self._building: Generator[float, None, LabelIndex] | None = None
         self.index: LabelIndex | None = None
         self._timer = QTimer(self)
@@ -88,7 +89,7 @@ class Asking(QObject):
         table = self._document.table
         if table is None:
             raise ExplorerError("There is no table to ask.", "Open a file first.")
-        resolved = resolve(parse(text), self.index, table.listing.rows)
+        resolved = resolve(text, self.index, table.listing.rows)
         return self._with_options(Question(text.strip(), resolved.terms, resolved.matched, resolved.notes))
 
     def _with_options(self, question: Question) -> Question:
@@ -101,14 +102,22 @@ class Asking(QObject):
             include_query=document.include_query,
         )
 
-    def ask(self, text: str) -> None:
-        """Ask what was typed; blank text clears the answer."""
+    def ask(self, text: str, *, settled: bool = True) -> None:
+        """Ask what was typed; blank text clears the answer.
+
+        Parameters
+        ----------
+        text : str
+        settled : bool
+            False for a text that is still being typed: it is not remembered among the earlier
+            queries, and what it grows into takes its place in the history.
+        """
         if not text.strip():
             self._stop_search()
             self._document.set_answer(None)
             return
         if self.is_indexing:
-            self._waiting = text
+            self._waiting = text if settled else None
             return
         self._waiting = None
         try:
@@ -116,8 +125,22 @@ class Asking(QObject):
         except ExplorerError as error:
             self.rejected.emit(error)
             return
-        self._settings.remember_query(question.text)
-        self._put(question)
+        if settled:
+            self._settings.remember_query(question.text)
+        in_place = self._grew_from_draft(question)
+        self._draft = None if settled else question
+        shown = self._document.answer
+        if self._search is None and shown is not None and shown.question == question:
+            return
+        self._put(question, in_place=in_place)
+
+    def _grew_from_draft(self, question: Question) -> bool:
+        """Whether the answer shown is to this very text, half typed."""
+        shown = self._document.answer
+        if self._draft is None or shown is None or shown.question != self._draft:
+            return False
+        before, now = self._draft.text, question.text
+        return before.startswith(now) or now.startswith(before)
 
     def ask_row(self, row: int) -> None:
         """Ask for the neighbours of one row, as a click on it does."""
@@ -136,7 +159,7 @@ class Asking(QObject):
         ):
             label = format_label(table.labels[row])
             try:
-                if resolve(parse(label), self.index, table.listing.rows).terms == (RowTerm(1.0, row),):
+                if resolve(label, self.index, table.listing.rows).terms == (RowTerm(1.0, row),):
                     return label
             except ExplorerError:
                 pass
@@ -145,15 +168,29 @@ class Asking(QObject):
     def again(self) -> None:
         """Ask the present question again with the present options."""
         if self._document.answer is not None:
-            self._put(self._with_options(self._document.answer.question))
+            self._put(self._with_options(self._document.answer.question), in_place=True)
+
+    def can_go(self, steps: int) -> bool:
+        """Whether there is a question to go back (negative) or forward to."""
+        questions = self._document.questions
+        if steps < 0:
+            return questions.can_go_back or (self._is_cleared and questions.current is not None)
+        return questions.can_go_forward
+
+    @property
+    def _is_cleared(self) -> bool:
+        """Whether the answer was taken away: the last question is one step back, then."""
+        return self._document.answer is None
 
     def go(self, steps: int) -> None:
         """Go back (negative) or forward through the questions asked."""
+        if steps < 0 and self._is_cleared:
+            steps += 1
         question = self._document.questions.go(steps)
         if question is not None:
             self._put(question)
 
-    def _put(self, question: Question) -> None:
+    def _put(self, question: Question, *, in_place: bool = False) -> None:
         table = self._document.table
         if table is None:
             return
@@ -171,10 +208,15 @@ class Asking(QObject):
         def arrived(result: SearchResult) -> None:
             if self._search is job:
                 self._search = None
-                self._document.set_answer(Answer(question, result))
+                self._document.set_answer(Answer(question, result), in_place=in_place)
+
+        def failed(error: ExplorerError) -> None:
+            if self._search is job:
+                self._search = None
+            self.rejected.emit(error)
 
         job.finished.connect(arrived)
-        job.failed.connect(self.rejected)
+        job.failed.connect(failed)
 
     def _stop_search(self) -> None:
         if self._search is not None:

@@ -172,11 +172,18 @@ class Document:
 
     # Questions
 
-    def set_answer(self, answer: Answer | None) -> None:
-        """Show an answer; None clears it."""
+    def set_answer(self, answer: Answer | None, *, in_place: bool = False) -> None:
+        """Show an answer; None clears it.
+
+        Parameters
+        ----------
+        answer : Answer or None
+        in_place : bool
+            The question takes the place of the present one in the history.
+        """
         self.answer = answer
         if answer is not None:
-            self.questions.visit(answer.question)
+            self.questions.visit(answer.question, in_place=in_place)
         self.answer_changed.emit()
 
     def set_asking(

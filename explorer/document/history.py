@@ -30,9 +30,12 @@ class History(Generic[Item]):
         """Whether a later item is there."""
         return self.place < len(self.items) - 1
 
-    def visit(self, item: Item) -> None:
-        """Go to a new item; the same item again is no new visit."""
+    def visit(self, item: Item, *, in_place: bool = False) -> None:
+        """Go to a new item, or put it in the present one's place; the same item again is no new visit."""
         if item == self.current:
+            return
+        if in_place and self.current is not None:
+            self.items[self.place] = item
             return
         del self.items[self.place + 1 :]
         self.items.append(item)
