@@ -38,6 +38,8 @@ class WindowOptions:
     scaled : bool
     device : {"auto", "cpu", "cuda", "mps"}
     all_rows, include_query : bool
+    theme : {"system", "light", "dark"} or None
+        None takes the remembered one.
     """
 
     table: str | None = None
@@ -48,6 +50,7 @@ class WindowOptions:
     device: str = "auto"
     all_rows: bool = False
     include_query: bool = False
+    theme: str | None = None
 
 
 def run(files: list[Path], *, options: WindowOptions, screenshot: Path | None = None) -> int:
@@ -70,7 +73,7 @@ def run(files: list[Path], *, options: WindowOptions, screenshot: Path | None = 
     application.setDesktopFileName("embedding-explorer")
     application.setWindowIcon(QIcon(str(resource_path("icons", "app.svg"))))
     settings = load_settings()
-    apply_theme(application, settings.theme)
+    apply_theme(application, options.theme or settings.theme)
     document = Document()
     document.set_asking(all_rows=options.all_rows, include_query=options.include_query)
     session = Session(document, Jobs(options.device), settings)

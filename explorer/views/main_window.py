@@ -185,6 +185,10 @@ class MainWindow(QMainWindow):
 
     def _scheme_changed(self) -> None:
         refresh_theme(QApplication.instance())
+        self.restyle()
+
+    def restyle(self) -> None:
+        """Take on the colours that hold now, where a style sheet does not reach."""
         self.notice.restyle()
         self.start.refresh()
         self.map.restyle()

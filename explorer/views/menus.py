@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from PySide6.QtGui import QActionGroup
 from PySide6.QtWidgets import QApplication, QMenu
@@ -14,13 +15,17 @@ from explorer.views.actions import Actions
 from explorer.views.file_commands import FileCommands
 from explorer.views.theme import SCHEMES, apply_theme
 
+if TYPE_CHECKING:
+    from explorer.views.main_window import MainWindow
+
 THEME_NAMES = {"system": "As the system", "light": "Light", "dark": "Dark"}
 
 
 class Menus:
     """Fills the changing menus when they are opened."""
 
-    def __init__(self, window: object, session: Session, files: FileCommands, actions: Actions) -> None:
+    def __init__(self, window: MainWindow, session: Session, files: FileCommands, actions: Actions) -> None:
+        self._window = window
         self._session = session
         self._files = files
         for name, fill in (("recent", self._recent), ("models", self._models), ("demos", self._demos)):
@@ -65,6 +70,7 @@ class Menus:
     def _choose_theme(self, name: str) -> None:
         self._session.settings.theme = name
         apply_theme(QApplication.instance(), name)
+        self._window.restyle()
 
 
 def _or_nothing(menu: QMenu, text: str) -> None:

@@ -24,6 +24,7 @@ SCHEMES = {
 def apply_theme(application: QApplication, name: str) -> None:
     """Set the scheme (``system``, ``light`` or ``dark``) and the style sheet that goes with it."""
     application.setStyle("Fusion")
+    application.setProperty("theme", name)
     application.styleHints().setColorScheme(SCHEMES[name])
     refresh_theme(application)
 
@@ -41,7 +42,11 @@ def refresh_theme(application: QApplication) -> None:
 
 
 def is_dark() -> bool:
-    """Whether the dark scheme holds now."""
+    """Whether the dark scheme holds now: the chosen one, else the system's."""
+    application = QGuiApplication.instance()
+    chosen = None if application is None else application.property("theme")
+    if chosen in ("light", "dark"):
+        return bool(chosen == "dark")
     return QGuiApplication.styleHints().colorScheme() == Qt.ColorScheme.Dark
 
 

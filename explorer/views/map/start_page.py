@@ -6,9 +6,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QProgressBar, QPushButton, QVBoxLayout, QWidget
 
 from explorer.commands import Session
+from explorer.jobs import Job
 from explorer.views.panels.form import heading, quiet
 from explorer.views.theme import current_colours, icon
 
@@ -58,6 +59,16 @@ class StartPage(QWidget):
             inside.addWidget(widget)
         inside.addSpacing(4)
         inside.addLayout(buttons)
+        self.busy = QProgressBar()
+        self.busy.setRange(0, 0)
+        self.busy.setTextVisible(False)
+        self.doing = quiet()
+        self.doing.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        inside.addWidget(self.busy)
+        inside.addWidget(self.doing)
+        session.jobs.job_started.connect(self._started)
+        session.jobs.job_ended.connect(self._ended)
+        self._ended(None)
         self.recent = QVBoxLayout()
         self.recent.setSpacing(2)
         column = QVBoxLayout()
@@ -72,6 +83,21 @@ class StartPage(QWidget):
         across.addStretch(1)
         self.card.setFixedWidth(520)
         self.refresh()
+
+    def _started(self, job: Job) -> None:
+        self.doing.setText(job.title + "…")
+        self.busy.show()
+        self.doing.show()
+        job.progressed.connect(self._progress)
+
+    def _progress(self, fraction: float, stage: str, _seconds_left: float) -> None:
+        self.busy.setRange(0, 0 if fraction < 0 else 1000)
+        self.busy.setValue(round(max(fraction, 0) * 1000))
+        self.doing.setText(stage)
+
+    def _ended(self, _job: Job | None) -> None:
+        self.busy.hide()
+        self.doing.hide()
 
     def refresh(self) -> None:
         """Show the recent files that are still there, in the colours that hold now."""
