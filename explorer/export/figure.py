@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.render.palette import LIGHT, RGB, Theme, rgb
-from explorer.render.raster import Dots, Layer, Raster, word
+from explorer.render.density import density_colours, draw_density
+from explorer.render.palette import LIGHT, RGB, Theme
+from explorer.render.raster import Dots, Layer, Raster, ground_of
 from explorer.render.viewport import Viewport
 
 RESULT_RADIUS = 4.5
 FOCUS_RADIUS = 6.0
 HOVER_GROWTH = 2.0
-STAR_RADIUS = 7.5
+STAR_RADIUS = 8.0
 DIMMED = 0.25
 """What is left of the opacity of rows that are not selected, while others are."""
 
@@ -94,6 +95,8 @@ class Figure:
         In points; its size is the figure's.
     dots : Dots
         In points.
+    density : bool
+        Show how many rows lie where, on a logarithmic scale, instead of each as a dot.
     theme : Theme
     order : integer array, optional
         Rows to draw, in this order; all in their own order without it.
@@ -118,6 +121,7 @@ class Figure:
     palette: NDArray[np.uint8]
     viewport: Viewport
     dots: Dots
+    density: bool = False
     theme: Theme = LIGHT
     order: NDArray[np.int64] | None = None
     selected: NDArray[np.int64] = field(default_factory=lambda: _NO_ROWS)
@@ -154,24 +158,20 @@ def draw_points(
     step, hits
         As in ``Raster.draw``.
     """
-    dots = figure.dots.magnified(ratio)
-    layers = []
+    view, ground = figure.viewport.magnified(ratio), ground_of(figure.theme)
+    dots, layers = figure.dots.magnified(ratio), []
     if len(figure.selected):
         layers.append(Layer(figure.selected, Dots(dots.radius, min(dots.opacity * 1.6, 1.0))))
-        dots = replace(dots, opacity=dots.opacity * DIMMED)
-    layers.append(Layer(figure.results[::-1], Dots((RESULT_RADIUS + 0.5) * ratio, 1.0), painted=False))
+        dots = Dots(dots.radius, dots.opacity * DIMMED)
+    ringed = Dots((RESULT_RADIUS + 0.5) * ratio, 1.0)
+    layers.append(Layer(figure.results[::-1], ringed, painted=False))
     if figure.focus is not None:
-        focus = np.array([figure.focus], np.int64)
-        layers.append(Layer(focus, Dots((FOCUS_RADIUS + 0.5) * ratio, 1.0), painted=False))
-    raster.draw(
-        figure.xy,
-        figure.codes,
-        figure.palette,
-        figure.viewport.magnified(ratio),
-        dots,
-        ground=word(*rgb(figure.theme.map)),
-        rows=figure.order,
-        layers=layers,
-        step=step,
-        hits=hits,
-    )
+        focus = Dots((FOCUS_RADIUS + 0.5) * ratio, 1.0)
+        layers.append(Layer(np.array([figure.focus], np.int64), focus, painted=False))
+    points = figure.xy, figure.codes, figure.palette, view
+    if figure.density:
+        colours = density_colours(figure.theme)
+        draw_density(raster, *points, colours, ground=ground, softness=ratio)
+        raster.add(*points, layers, hits=hits)
+    else:
+        raster.draw(*points, dots, ground=ground, rows=figure.order, layers=layers, step=step, hits=hits)

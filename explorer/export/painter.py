@@ -25,7 +25,7 @@ VECTOR_ENGINES = (QPaintEngine.Type.SVG, QPaintEngine.Type.Pdf, QPaintEngine.Typ
 def image_of(raster: Raster) -> QImage:
     """The raster's pixels as an image without a copy; the raster must outlive it."""
     return QImage(
-        raster.pixels.data,  # type: ignore[arg-type]
+        raster.pixels.data,
         raster.width,
         raster.height,
         raster.width * 4,
@@ -98,16 +98,18 @@ def _draw_disc(painter: QPainter, figure: Figure, row: int, radius: float, ring:
 
 
 def _draw_stars(painter: QPainter, figure: Figure) -> None:
-    painter.setPen(QPen(QColor(figure.theme.map), 1))
+    stars = [
+        _star(centre) for centre in (_pixel(figure, x, y) for x, y in figure.stars) if centre is not None
+    ]
     painter.setBrush(QColor(figure.theme.ring))
-    for x, y in figure.stars:
-        centre = _pixel(figure, x, y)
-        if centre is not None:
-            painter.drawPolygon(_star(centre))
+    for pen in (QPen(QColor(figure.theme.map), 2.4), QPen(Qt.PenStyle.NoPen)):
+        painter.setPen(pen)
+        for star in stars:
+            painter.drawPolygon(star)
 
 
 def _star(centre: QPointF) -> QPolygonF:
-    radii = (STAR_RADIUS, STAR_RADIUS * 0.42)
+    radii = (STAR_RADIUS, STAR_RADIUS * 0.45)
     angles = [math.pi * (i / 5 - 0.5) for i in range(10)]
     return QPolygonF(
         [

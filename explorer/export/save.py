@@ -93,7 +93,7 @@ def save_png(figure: Figure, path: Path, scale: float = 1.0) -> None:
     data = QByteArray()
     buffer = QBuffer(data)
     buffer.open(QIODevice.OpenModeFlag.WriteOnly)
-    if not image.save(buffer, "PNG"):
+    if not image.save(buffer, b"PNG"):
         raise ExplorerError("The picture could not be encoded as PNG.")
     with replacing(Path(path)) as temporary:
         temporary.write_bytes(data.data())
@@ -110,6 +110,7 @@ def save_svg(figure: Figure, path: Path) -> None:
     generator.setOutputDevice(buffer)
     generator.setSize(QSize(figure.viewport.width, figure.viewport.height))
     generator.setViewBox(QRectF(0, 0, figure.viewport.width, figure.viewport.height))
+    generator.setResolution(96)
     generator.setTitle(figure.title or "Embedding map")
     _paint_vector(figure, lambda: QPainter(generator))
     with replacing(Path(path)) as temporary:

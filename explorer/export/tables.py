@@ -48,7 +48,7 @@ def write_neighbours_csv(
     scores: NDArray[np.floating],
     above: Sequence[float] | None = None,
 ) -> None:
-    """Columns ``rank,row,label,score`` and, where given, ``above`` (standard deviations over the background)."""
+    """Columns ``rank,row,label,score`` and, where given, ``above`` (the background, in deviations)."""
     header = ("rank", "row", "label", "score") + (() if above is None else ("above",))
     deviations = [()] * len(rows) if above is None else [(f"{value:.4f}",) for value in above]
     with replacing(Path(path)) as temporary, _open(temporary) as stream:

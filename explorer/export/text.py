@@ -6,7 +6,7 @@ import math
 from collections import OrderedDict
 
 from PySide6.QtCore import QPointF, QRectF, Qt
-from PySide6.QtGui import QColor, QFont, QFontMetricsF, QImage, QPainter, QPainterPath, QPen
+from PySide6.QtGui import QColor, QFont, QFontInfo, QFontMetricsF, QImage, QPainter, QPainterPath, QPen
 
 from explorer.export.figure import MapLabel
 from explorer.render.palette import Theme
@@ -21,7 +21,7 @@ _KEPT = 4000
 
 def font(size: float, bold: bool = False) -> QFont:
     """The system's font at a size in points of the figure."""
-    made = QFont()
+    made = QFont(QFontInfo(QFont()).family())  # by its real name, which an SVG can pass on
     made.setPixelSize(round(size))
     made.setBold(bold)
     return made

@@ -26,19 +26,15 @@ def nearest_row(ids: NDArray[np.int32], x: float, y: float, reach: float = 4.0) 
         The row, or -1.
     """
     height, width = ids.shape
-    if not (math.isfinite(x) and math.isfinite(y)) or not (
-        -reach <= x <= width + reach and -reach <= y <= height + reach
-    ):
+    if not (-reach <= x <= width + reach and -reach <= y <= height + reach):
         return -1
+    if 0 <= x < width and 0 <= y < height and ids[int(y), int(x)] >= 0:
+        return int(ids[int(y), int(x)])
     left, top = max(math.floor(x - reach), 0), max(math.floor(y - reach), 0)
-    right, bottom = min(math.ceil(x + reach), width), min(math.ceil(y + reach), height)
-    near = ids[top:bottom, left:right]
+    near = ids[top : math.ceil(y + reach), left : math.ceil(x + reach)]
     lines, columns = np.nonzero(near >= 0)
     if not len(lines):
         return -1
-    under = 0 <= y < height and 0 <= x < width and int(ids[int(y), int(x)]) >= 0
-    if under:
-        return int(ids[int(y), int(x)])
     distance = np.hypot(columns + left + 0.5 - x, lines + top + 0.5 - y)
     best = int(np.argmin(distance))
     return int(near[lines[best], columns[best]]) if distance[best] <= reach else -1

@@ -90,7 +90,8 @@ def splat(
 
 
 @compiled(
-    "float32[,] uint8[] boolean[] int64[] float64 float64 float64 int64 int64 float64 float64 int64 int64[]! -> int64"
+    "float32[,] uint8[] boolean[] int64[] float64 float64 float64 int64 int64 "
+    "float64 float64 int64 int64[]! -> int64"
 )
 def first_in_cells(
     xy: NDArray[np.float32],
@@ -150,50 +151,56 @@ def place_boxes(
 ) -> None:
     """Give each box in turn the first side of its anchor where it is free for good.
 
+    A box with a wanted side (0 to 3, else -1) has that one or waits until all others had theirs.
     Two boxes are apart for good where they are apart in a direction in which their anchors are
     not the other way round: magnifying the picture then only moves them further apart.
     """
     taken = np.empty(len(anchors), np.int64)
     count = 0
-    for i in range(len(anchors)):
-        x, y, wide, high = anchors[i, 0], anchors[i, 1], sizes[i, 0], sizes[i, 1]
-        for turn in range(4):
-            side = (wanted[i] + turn) % 4
-            if side == 0:
-                left, top = x + gaps[i], y - high / 2
-            elif side == 1:
-                left, top = x - gaps[i] - wide, y - high / 2
-            elif side == 2:
-                left, top = x - wide / 2, y - gaps[i] - high
-            else:
-                left, top = x - wide / 2, y + gaps[i]
-            free = left >= 1 and top >= 1 and left + wide <= width - 1 and top + high <= height - 1
-            for j in range(len(obstacles)):
-                if not free:
+    for late in range(2):
+        for i in range(len(anchors)):
+            if placed[i] or (late == 1 and wanted[i] < 0):
+                continue
+            x, y, wide, high = anchors[i, 0], anchors[i, 1], sizes[i, 0], sizes[i, 1]
+            first = max(wanted[i], 0)
+            for side in range(first, first + (4 if late == 1 or wanted[i] < 0 else 1)):
+                side %= 4
+                if side == 0:
+                    left, top = x + gaps[i], y - high / 2
+                elif side == 1:
+                    left, top = x - gaps[i] - wide, y - high / 2
+                elif side == 2:
+                    left, top = x - wide / 2, y - gaps[i] - high
+                else:
+                    left, top = x - wide / 2, y + gaps[i]
+                right, bottom = left + wide, top + high
+                free = left >= 1 and top >= 1 and right <= width - 1 and bottom <= height - 1
+                for j in range(len(obstacles)):
+                    if not free:
+                        break
+                    free = (
+                        right <= obstacles[j, 0]
+                        or left >= obstacles[j, 0] + obstacles[j, 2]
+                        or bottom <= obstacles[j, 1]
+                        or top >= obstacles[j, 1] + obstacles[j, 3]
+                    )
+                for k in range(count):
+                    if not free:
+                        break
+                    j = taken[k]
+                    free = (
+                        (right + spacing[i, 0] <= boxes[j, 0] and x <= anchors[j, 0])
+                        or (left >= boxes[j, 0] + boxes[j, 2] + spacing[i, 0] and x >= anchors[j, 0])
+                        or (bottom + spacing[i, 1] <= boxes[j, 1] and y <= anchors[j, 1])
+                        or (top >= boxes[j, 1] + boxes[j, 3] + spacing[i, 1] and y >= anchors[j, 1])
+                    )
+                if free:
+                    boxes[i, 0], boxes[i, 1], boxes[i, 2], boxes[i, 3] = left, top, wide, high
+                    sides[i] = side
+                    placed[i] = True
+                    taken[count] = i
+                    count += 1
                     break
-                free = (
-                    left + wide <= obstacles[j, 0]
-                    or left >= obstacles[j, 0] + obstacles[j, 2]
-                    or top + high <= obstacles[j, 1]
-                    or top >= obstacles[j, 1] + obstacles[j, 3]
-                )
-            for k in range(count):
-                if not free:
-                    break
-                j = taken[k]
-                free = (
-                    (left + wide + spacing[i, 0] <= boxes[j, 0] and x <= anchors[j, 0])
-                    or (left >= boxes[j, 0] + boxes[j, 2] + spacing[i, 0] and x >= anchors[j, 0])
-                    or (top + high + spacing[i, 1] <= boxes[j, 1] and y <= anchors[j, 1])
-                    or (top >= boxes[j, 1] + boxes[j, 3] + spacing[i, 1] and y >= anchors[j, 1])
-                )
-            if free:
-                boxes[i, 0], boxes[i, 1], boxes[i, 2], boxes[i, 3] = left, top, wide, high
-                sides[i] = side
-                placed[i] = True
-                taken[count] = i
-                count += 1
-                break
 
 
 @compiled("float32[,] float64[,] boolean[]!")
@@ -261,3 +268,50 @@ def count_rows(
             continue
         counts[int(y), int(x)] += np.float32(1)
         ids[int(y), int(x)] = row
+
+
+@compiled("float32[,]!")
+def spread(counts: NDArray[np.float32]) -> None:
+    """Convolve in place with [1, 2, 1] / 4 in both directions; nothing lies outside."""
+    height, width = counts.shape
+    half, quarter = np.float32(0.5), np.float32(0.25)
+    for line in range(height):
+        before = np.float32(0)
+        for column in range(width):
+            here = counts[line, column]
+            after = counts[line, column + 1] if column + 1 < width else np.float32(0)
+            counts[line, column] = quarter * (before + after) + half * here
+            before = here
+    above = np.zeros(width, np.float32)
+    for line in range(height):
+        for column in range(width):
+            here = counts[line, column]
+            below = counts[line + 1, column] if line + 1 < height else np.float32(0)
+            counts[line, column] = quarter * (above[column] + below) + half * here
+            above[column] = here
+
+
+@compiled("float32[,] uint32[] uint32 float64 uint32[,]!")
+def colour_counts(
+    counts: NDArray[np.float32],
+    words: NDArray[np.uint32],
+    ground: np.uint32,
+    most: float,
+    pixels: NDArray[np.uint32],
+) -> None:
+    """Colour by the logarithm of the count; less than one row fades into the ground."""
+    height, width = counts.shape
+    per_step = np.float32(255 / np.log1p(most)) if most > 0 else np.float32(0)
+    for line in range(height):
+        for column in range(width):
+            count = counts[line, column]
+            if count < np.float32(0.004):
+                pixels[line, column] = ground
+                continue
+            word = words[min(int(np.log1p(count) * per_step), 255)]
+            share = np.float32(min(np.float32(1), np.sqrt(count) * np.float32(2)))
+            source = np.uint32(share * np.float32(255)) << TWENTY_FOUR
+            for shift in (np.uint32(16), EIGHT, np.uint32(0)):
+                channel = (word >> shift) & np.uint32(255)
+                source |= np.uint32(channel * share) << shift
+            pixels[line, column] = over(source, ground)

@@ -83,8 +83,7 @@ def candidates(
         shown,
         _ALL if order is None else np.ascontiguousarray(order, np.int64),
         viewport.scale,
-        viewport.width / 2 - viewport.x * viewport.scale,
-        viewport.height / 2 + viewport.y * viewport.scale,
+        *viewport.origin,
         viewport.width,
         viewport.height,
         30 + sideways,
@@ -122,12 +121,12 @@ def place(
     obstacles : float64 array, shape (m, 4), optional
         Left, top, width, height of what must not be covered.
     previous : Placement, optional
-        Its labels keep their sides where they can (see ``kept`` for the order of rows).
+        Its labels keep their sides where they can, unless the view has since been zoomed out.
     """
     from explorer.render.kernels import place_boxes
 
-    wanted = np.zeros(len(rows), np.int8)
-    if previous is not None and len(previous.rows) and len(rows):
+    wanted = np.full(len(rows), -1, np.int8)
+    if previous is not None and len(kept(previous, viewport)) and len(rows):
         sorter = np.argsort(previous.rows, kind="stable")
         at = np.minimum(np.searchsorted(previous.rows, rows, sorter=sorter), len(sorter) - 1)
         same = previous.rows[sorter[at]] == rows

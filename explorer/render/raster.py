@@ -11,13 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from explorer.render.hit import nearest_row
+from explorer.render.palette import Theme, rgb
 from explorer.render.viewport import Viewport
 
 LEVELS = 16
 """Steps of coverage between outside and inside of a disc."""
 PHASES = 4
 """Positions within a pixel, in each direction, that a disc's centre is rounded to."""
-CHEAP_ROWS = 250_000
+CHEAP_ROWS = 350_000
 """A moving picture draws about so many rows at most."""
 
 _ALL = np.empty(0, np.int64)
@@ -129,15 +130,30 @@ class Raster:
         hits : bool
             False leaves ``ids`` empty, which is quicker.
         """
-        if (viewport.width, viewport.height) != (self.width, self.height):
-            raise ValueError(f"viewport {viewport.width} × {viewport.height} on {self.width} × {self.height}")
-        self.pixels.fill(ground)
-        self.ids.fill(-1)
+        self.clear(ground)
         if step > 1:
             dots = Dots(dots.radius, 1 - (1 - min(dots.opacity, 0.999)) ** step)
         if rows is None or len(rows):
-            some = _ALL if rows is None else np.ascontiguousarray(rows, np.int64)
-            self._splat(xy, codes, palette, viewport, Layer(some, dots), step, hits)
+            everything = Layer(_ALL if rows is None else np.ascontiguousarray(rows, np.int64), dots)
+            self._splat(xy, codes, palette, viewport, everything, step, hits)
+        self.add(xy, codes, palette, viewport, layers, hits=hits)
+
+    def clear(self, ground: int = 0) -> None:
+        """An empty picture in which nothing can be hit."""
+        self.pixels.fill(ground)
+        self.ids.fill(-1)
+
+    def add(
+        self,
+        xy: NDArray[np.float32],
+        codes: NDArray[np.uint8],
+        palette: NDArray[np.uint8],
+        viewport: Viewport,
+        layers: Sequence[Layer],
+        *,
+        hits: bool = True,
+    ) -> None:
+        """Draw layers over what is there."""
         for layer in layers:
             if len(layer.rows):
                 self._splat(xy, codes, palette, viewport, layer, 1, hits)
@@ -154,12 +170,15 @@ class Raster:
     ) -> None:
         from explorer.render.kernels import splat
 
+        if (viewport.width, viewport.height) != (self.width, self.height):
+            raise ValueError(f"viewport {viewport.width} × {viewport.height} on {self.width} × {self.height}")
         if len(codes) != len(xy):
             raise ValueError(f"{len(codes)} colour codes for {len(xy)} positions")
         rows = np.ascontiguousarray(layer.rows, np.int64)
         if len(rows) and not (rows.min() >= 0 and rows.max() < len(xy)):
             raise ValueError(f"a row outside of 0 to {len(xy) - 1}")
         disc = disc_of(round(layer.dots.radius * 32) / 32)
+        left, top = viewport.origin
         splat(
             self.pixels.reshape(-1),
             self.ids.reshape(-1),
@@ -177,8 +196,8 @@ class Raster:
             disc.solid,
             disc.reach,
             viewport.scale,
-            viewport.width / 2 - viewport.x * viewport.scale,
-            viewport.height / 2 + viewport.y * viewport.scale,
+            left,
+            top,
             layer.painted,
             hits,
         )
@@ -213,7 +232,7 @@ def dots_for(rows: int, width: float, height: float, zoom: float = 1.0) -> Dots:
 
 
 def cheap_step(rows: int) -> int:
-    """The ``step`` of a picture that moves: 1 up to 250,000 rows."""
+    """The ``step`` of a picture that moves: 1 up to 350,000 rows."""
     return max(math.ceil(rows / CHEAP_ROWS), 1)
 
 
@@ -257,7 +276,7 @@ def inks(palette: NDArray[np.uint8], opacity: float) -> NDArray[np.uint32]:
     return np.ascontiguousarray(words, np.uint32)
 
 
-def word(red: int, green: int, blue: int, alpha: int = 255) -> int:
-    """A pixel's word, e.g. for ``ground``."""
-    red, green, blue = (round(channel * alpha / 255) for channel in (red, green, blue))
-    return alpha << 24 | red << 16 | green << 8 | blue
+def ground_of(theme: Theme) -> int:
+    """The theme's map ground as an opaque pixel."""
+    red, green, blue = rgb(theme.map)
+    return 0xFF000000 | red << 16 | green << 8 | blue

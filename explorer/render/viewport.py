@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 SMALLEST_SCALE, LARGEST_SCALE = 1e-36, 1e36
-FAR = 50.0
-"""A row further from the median than this many typical deviations does not shape the first view."""
+FAR_OF_NEARLY_ALL, FAR_OF_MOST = 100.0, 10_000.0
+"""A row does not shape the first view where it lies further from the median than so many times the
+deviation that 99.5 % of the rows keep within, or than so many times that of half of them."""
 
 
 @dataclass(frozen=True)
@@ -68,6 +68,11 @@ class Viewport:
         dy = (insets.bottom - insets.top) / 2 / scale
         return cls(width, height, (left + right) / 2 - dx, (bottom + top) / 2 - dy, scale)
 
+    @property
+    def origin(self) -> tuple[float, float]:
+        """Where the data's (0, 0) lies, in pixels."""
+        return self.width / 2 - self.x * self.scale, self.height / 2 + self.y * self.scale
+
     def to_pixels(self, xy: NDArray[np.floating]) -> NDArray[np.float64]:
         """Data positions as pixels, shape (n, 2); a position that is not finite stays so."""
         with np.errstate(over="ignore", invalid="ignore"):
@@ -120,28 +125,33 @@ class Viewport:
 
 
 def extent(xy: NDArray[np.floating]) -> tuple[float, float, float, float]:
-    """Left, bottom, right and top of the rows that shape a view (see ``FAR``).
-
-    The spread is the median absolute deviation; where more than half of the rows share a
-    coordinate, the first higher quantile of the deviations that is not zero.
-    """
-    finite = xy[np.isfinite(xy).all(axis=1)]
-    if not len(finite):
+    """Left, bottom, right and top of the rows that shape a view (see ``FAR_OF_NEARLY_ALL``)."""
+    columns = [np.ascontiguousarray(xy[:, axis]) for axis in (0, 1)]
+    finite = np.isfinite(columns[0]) & np.isfinite(columns[1])
+    if not finite.all():
+        columns = [column[finite] for column in columns]
+    if not len(columns[0]):
         return 0.0, 0.0, 0.0, 0.0
-    low, high = finite.min(axis=0).astype(np.float64), finite.max(axis=0).astype(np.float64)
-    sample = finite[:: max(len(finite) // 50_000, 1)].astype(np.float64)
-    for axis in (0, 1):
-        middle = float(np.median(sample[:, axis]))
-        reach = FAR * _typical_deviation(np.abs(sample[:, axis] - middle))
-        if low[axis] < middle - reach or high[axis] > middle + reach:
-            near = finite[np.abs(finite[:, axis].astype(np.float64) - middle) <= reach, axis]
-            low[axis], high[axis] = float(near.min()), float(near.max())
-    return float(low[0]), float(low[1]), float(high[0]), float(high[1])
+    (left, right), (bottom, top) = (_range(column) for column in columns)
+    return left, bottom, right, top
 
 
-def _typical_deviation(deviations: NDArray[np.float64]) -> float:
-    for quantile in (0.5, 0.75, 0.9, 0.95, 0.99):
-        value = float(np.quantile(deviations, quantile, method="lower"))
-        if value > 0:
-            return value
-    return math.inf
+def _range(column: NDArray[np.floating]) -> tuple[float, float]:
+    low, high = float(column.min()), float(column.max())
+    sample = column[:: max(len(column) // 50_000, 1)].astype(np.float64)
+    middle = float(np.median(sample))
+    deviations = np.abs(sample - middle)
+    reach = min(
+        FAR_OF_NEARLY_ALL * _deviation(deviations, (0.995, 1.0)),
+        FAR_OF_MOST * _deviation(deviations, (0.5, 0.75, 0.9, 0.95, 0.995, 1.0)),
+    )
+    if low < middle - reach or high > middle + reach:
+        near = column[np.abs(column.astype(np.float64) - middle) <= reach]
+        low, high = float(near.min()), float(near.max())
+    return low, high
+
+
+def _deviation(deviations: NDArray[np.float64], quantiles: tuple[float, ...]) -> float:
+    """The first of the quantiles that is not zero: where many rows share a place, all others."""
+    values = [float(np.quantile(deviations, quantile, method="lower")) for quantile in quantiles]
+    return next((value for value in values if value > 0), 0.0)
