@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from dataclasses import replace
 
 from PySide6.QtCore import QObject, QTimer, Signal
@@ -11,7 +11,7 @@ from explorer.commands.notices import Notices
 from explorer.core.errors import ExplorerError
 from explorer.core.label_index import LabelIndex
 from explorer.core.query import RowTerm, format_label
-from explorer.core.query_resolve import resolve
+from explorer.core.query_outline import outline
 from explorer.core.results import SearchResult
 from explorer.document import Answer, Document, Question
 from explorer.document.settings import Settings
@@ -37,6 +37,7 @@ class Asking(QObject):
         self._notices = notices
         self._settings = settings
         self._search: Job | None = None
+        self._suggesting: Job | None = None
         self._waiting: str | None = None
         self._draft: Question | None = None
         self._building: Generator[float, None, LabelIndex] | None = None
@@ -84,12 +85,17 @@ class Asking(QObject):
         Raises
         ------
         ExplorerError
-            Where the text does not parse or names something that is not there.
+            Where the text does not parse or names something that is not there. What is closest to
+            an unknown label is not looked for here; ``suggest`` does so outside the window's thread.
         """
         table = self._document.table
         if table is None:
             raise ExplorerError("There is no table to ask.", "Open a file first.")
-        resolved = resolve(text, self.index, table.listing.rows)
+        understood = outline(text, self.index, table.listing.rows)
+        resolved = understood.resolved
+        if resolved is None:
+            assert understood.problem is not None
+            raise understood.problem
         return self._with_options(Question(text.strip(), resolved.terms, resolved.matched, resolved.notes))
 
     def _with_options(self, question: Question) -> Question:
@@ -142,6 +148,24 @@ class Asking(QObject):
         before, now = self._draft.text, question.text
         return before.startswith(now) or now.startswith(before)
 
+    def suggest(self, text: str, tell: Callable[[tuple[str, ...]], None]) -> None:
+        """Look for the labels closest to an unknown one; told unless another text is asked about first."""
+        table = self._document.table
+        if self._suggesting is not None:
+            self._suggesting.cancel()
+            self._suggesting = None
+        if table is None or table.labels is None:
+            return
+        job = self._jobs.suggest(table.key, text)
+        self._suggesting = job
+
+        def arrived(labels: tuple[str, ...]) -> None:
+            if self._suggesting is job:
+                self._suggesting = None
+                tell(labels)
+
+        job.finished.connect(arrived)
+
     def ask_row(self, row: int) -> None:
         """Ask for the neighbours of one row, as a click on it does."""
         table = self._document.table
@@ -158,11 +182,9 @@ class Asking(QObject):
             and not table.labels.missing[row]
         ):
             label = format_label(table.labels[row])
-            try:
-                if resolve(label, self.index, table.listing.rows).terms == (RowTerm(1.0, row),):
-                    return label
-            except ExplorerError:
-                pass
+            resolved = outline(label, self.index, table.listing.rows).resolved
+            if resolved is not None and resolved.terms == (RowTerm(1.0, row),):
+                return label
         return f"#{row}"
 
     def again(self) -> None:

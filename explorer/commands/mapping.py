@@ -10,7 +10,7 @@ from PySide6.QtCore import QObject, Signal
 
 from explorer.commands.notices import Notices
 from explorer.core.layout import Layout, LayoutSettings
-from explorer.core.results import Trust
+from explorer.core.results import Metric, Trust
 from explorer.document import Document, LayoutStage
 from explorer.jobs import Job, Jobs
 
@@ -26,6 +26,7 @@ class Mapping(QObject):
         self._jobs = jobs
         self._notices = notices
         self._layout_job: Job | None = None
+        self._pairs_asked: int | None = None
 
     @property
     def settled(self) -> bool:
@@ -143,12 +144,15 @@ class Mapping(QObject):
         job.failed.connect(self._notices.error)
 
     def measure_pairs(self) -> None:
-        """Have the table's histogram of pairwise similarities computed, once."""
+        """Have the table's histogram of pairwise cosine similarities computed, once.
+
+        Cosine whatever questions are asked by: beside it stands the one of one-hot vectors, 0.
+        """
         table = self._document.table
-        if table is None or self._document.pairs is not None:
+        if table is None or self._pairs_asked == table.key:
             return
-        key = table.key
-        job = self._jobs.pair_histogram(key, self._document.metric)
+        key = self._pairs_asked = table.key
+        job = self._jobs.pair_histogram(key, Metric.COSINE)
         job.finished.connect(lambda pairs: self._if_shown(key, lambda: self._document.set_pairs(pairs)))
         job.failed.connect(self._notices.error)
 

@@ -162,7 +162,7 @@ def style_sheet(colours: Theme) -> str:
     QLineEdit, QPlainTextEdit {{ background: {c.panel}; border: 1px solid {c.line}; border-radius: 6px;
         padding: 3px 8px; selection-background-color: {c.accent}; selection-color: {c.panel}; }}
     QLineEdit:focus {{ border-color: {c.accent}; }}
-    QTextEdit#query {{ background: {c.panel}; border: 1px solid {c.line}; border-radius: 8px; padding: 0 4px;
+    QTextEdit#query {{ background: {c.panel}; border: 1px solid {c.line}; border-radius: 8px; padding: 0 6px;
         selection-background-color: {c.accent}; selection-color: {c.panel}; }}
     QTextEdit#query:hover {{ border-color: {c.quiet}; }}
     QTextEdit#query:focus {{ border-color: {c.accent}; }}

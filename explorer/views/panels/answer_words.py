@@ -1,0 +1,50 @@
+"""What is said of an answer in whole sentences."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from explorer.core.placement import agreement, place_query
+from explorer.document import Answer
+from explorer.views.panels.neighbour_model import signed
+
+_CLEAR_MATCH = 3.0
+# The best of a handful of rows cannot stand three standard deviations above the others.
+_FEWEST_ROWS = 30
+
+
+def remark(answer: Answer) -> str:
+    """What is to be said of an answer in a sentence or two; empty where nothing is."""
+    result = answer.result
+    parts = []
+    if answer.question.notes:
+        parts.extend(answer.question.notes)
+    elif answer.question.matched != "exact":
+        parts.append(f"Matched {answer.question.matched}.")
+    if len(result.scores) and int(result.background.counts.sum()) >= _FEWEST_ROWS:
+        best = result.background.above(float(result.scores[0]), result.metric)
+        if best < _CLEAR_MATCH:
+            parts.append(
+                f"Nothing stands out: the best match is only {signed(best, 1)}σ above the table's background."
+            )
+    return " ".join(parts)
+
+
+def trust_sentence(answer: Answer, positions: NDArray[np.float32]) -> str:
+    """Whether the query's nearest rows are also near it on the map, in words."""
+    question, rows = answer.question, answer.result.rows
+    focus = question.focus
+    if focus is not None and np.isfinite(positions[focus]).all():
+        place = (float(positions[focus, 0]), float(positions[focus, 1]))
+    else:
+        found = place_query(positions, rows)
+        if found is None:
+            return "Map trust here: none of the nearest rows is on the map."
+        place = found
+    near, total = agreement(positions, place, rows, question.rows)
+    if total == 1:
+        return f"Map trust here: the nearest row is {'also' if near else 'not'} near on the map."
+    count = "none" if near == 0 else "all" if near == total else f"{near}"
+    verb = "is" if near in (0, 1) else "are"
+    return f"Map trust here: {count} of the {total} nearest rows {verb} also near on the map."

@@ -1,0 +1,149 @@
+"""One neighbour on one line: rank, label, bar, value, deviations above the background."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, QRectF, QSize, Qt
+from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter
+from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem
+
+from explorer.views.panels.neighbour_model import Entry, NeighbourModel
+from explorer.views.theme import current_colours, figures
+
+ROW_HEIGHT = 26
+_EDGE, _GAP, _BAR_HEIGHT = 6, 8, 6
+_SHORTEST_BAR, _LONGEST_BAR = 32, 160
+_MEASURED = 100
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Where the parts of a line stand, in pixels from its left edge; each is (left, width)."""
+
+    rank: tuple[int, int]
+    label: tuple[int, int]
+    bar: tuple[int, int]
+    value: tuple[int, int]
+    above: tuple[int, int]
+
+
+class NeighbourDelegate(QStyledItemDelegate):
+    """Paints the rows of a NeighbourModel in columns that fit the answer and the width."""
+
+    def __init__(self, model: NeighbourModel) -> None:
+        super().__init__(model)
+        self._model = model
+        self._columns: tuple[tuple[int, str], Columns] | None = None
+        self.hovered = -1
+        model.modelReset.connect(self._forget)
+
+    def _forget(self) -> None:
+        self._columns = None
+        self.hovered = -1
+
+    def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:
+        return QSize(200, ROW_HEIGHT)
+
+    def columns(self, width: int, font: QFont) -> Columns:
+        """The columns for a width; the label gets what it needs, the bar what is left."""
+        key = (width, font.key())
+        if self._columns is None or self._columns[0] != key:
+            self._columns = (key, self._measure(width, font))
+        return self._columns[1]
+
+    def _measure(self, width: int, font: QFont) -> Columns:
+        count = self._model.rowCount()
+        entries = [self._model.entry(place) for place in range(min(count, _MEASURED))]
+        if count > _MEASURED:
+            entries.append(self._model.entry(count - 1))
+        large, small = QFontMetrics(figures(font)), QFontMetrics(small_figures(font))
+
+        def widest(metrics: QFontMetrics, texts: list[str]) -> int:
+            return max((metrics.horizontalAdvance(text) for text in texts), default=0) + 1
+
+        rank = widest(small, [f"{count:,}"])
+        value = widest(large, [entry.value for entry in entries])
+        above = widest(small, [entry.above for entry in entries])
+        above_left = width - _EDGE - above
+        value_left = above_left - _GAP + 2 - value
+        label_left = _EDGE + rank + _GAP
+        room = value_left - _GAP - label_left
+        wanted = widest(QFontMetrics(font), [entry.label for entry in entries]) + _GAP
+        bar = min(max(room - wanted - _GAP, min(_SHORTEST_BAR, room // 3), room // 3), _LONGEST_BAR)
+        bar_left = value_left - _GAP - bar
+        return Columns(
+            (_EDGE, rank),
+            (label_left, max(bar_left - _GAP - label_left, 0)),
+            (bar_left, max(bar, 0)),
+            (value_left, value),
+            (above_left, above),
+        )
+
+    def paint(
+        self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
+    ) -> None:
+        colours = current_colours()
+        entry = self._model.entry(index.row())
+        columns = self.columns(option.rect.width(), option.font)
+        painter.save()
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        self._paint_ground(painter, option, index.row())
+        self._paint_bar(painter, option.rect, columns.bar, entry)
+        right = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+        left = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
+
+        def write(
+            column: tuple[int, int], text: str, font: QFont, colour: str, side: Qt.AlignmentFlag
+        ) -> None:
+            painter.setFont(font)
+            painter.setPen(QColor(colour))
+            painter.drawText(_part(option.rect, column), side | Qt.TextFlag.TextSingleLine, text)
+
+        small = small_figures(option.font)
+        label = QFontMetrics(option.font).elidedText(
+            entry.label, Qt.TextElideMode.ElideRight, columns.label[1]
+        )
+        write(columns.rank, f"{entry.rank:,}", small, colours.quiet, right)
+        write(columns.label, label, option.font, colours.text, left)
+        write(columns.value, entry.value, figures(option.font), colours.text, right)
+        write(columns.above, entry.above, small, colours.quiet, right)
+        painter.restore()
+
+    def _paint_ground(self, painter: QPainter, option: QStyleOptionViewItem, place: int) -> None:
+        colours = current_colours()
+        selected = bool(option.state & QStyle.StateFlag.State_Selected)
+        if not selected and place != self.hovered:
+            return
+        focused = selected and bool(option.state & QStyle.StateFlag.State_HasFocus)
+        painter.setPen(QColor(colours.accent) if focused else Qt.PenStyle.NoPen)
+        painter.setBrush(QColor(colours.accent_ground))
+        painter.drawRoundedRect(QRectF(option.rect).adjusted(0.5, 0.5, -0.5, -0.5), 6, 6)
+
+    def _paint_bar(self, painter: QPainter, line: QRect, column: tuple[int, int], entry: Entry) -> None:
+        colours = current_colours()
+        track = QRectF(_part(line, column))
+        track.setTop(track.center().y() - _BAR_HEIGHT / 2)
+        track.setHeight(_BAR_HEIGHT)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(QColor(colours.line))
+        painter.setOpacity(0.6)
+        painter.drawRoundedRect(track, _BAR_HEIGHT / 2, _BAR_HEIGHT / 2)
+        painter.setOpacity(1.0)
+        bar = QRectF(track)
+        bar.setLeft(track.left() + entry.start * track.width())
+        bar.setRight(track.left() + entry.end * track.width())
+        radius = min(_BAR_HEIGHT / 2, bar.width() / 2)
+        painter.setBrush(QColor(colours.quiet if entry.negative else colours.accent))
+        painter.drawRoundedRect(bar, radius, radius)
+
+
+def small_figures(font: QFont) -> QFont:
+    """The font one size down, with digits of equal width."""
+    small = figures(font)
+    small.setPixelSize(max(font.pixelSize() - 1, 9))
+    return small
+
+
+def _part(line: QRect, column: tuple[int, int]) -> QRect:
+    return QRect(line.left() + column[0], line.top(), column[1], line.height())

@@ -1,0 +1,302 @@
+"""The field a query is typed into: what is understood stands on chips, what is unknown is underlined."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+
+from PySide6.QtCore import QEvent, QMimeData, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import (
+    QColor,
+    QFont,
+    QKeyEvent,
+    QPainter,
+    QPaintEvent,
+    QSyntaxHighlighter,
+    QTextCharFormat,
+    QTextCursor,
+    QTextOption,
+    QWheelEvent,
+)
+from PySide6.QtWidgets import QFrame, QSizePolicy, QTextEdit
+
+from explorer.core.query_outline import Outline, Part
+from explorer.views.theme import current_colours, error_colours
+
+_HEIGHT, _PAD, _GAP, _INSET = 34, 6, 11, 10
+_LONGEST = 10_000
+
+Reader = Callable[[str], Outline]
+
+
+class QueryField(QTextEdit):
+    """One line of text, with the parts of the query painted as they are understood.
+
+    Signals
+    -------
+    edited(str) : the person has changed the text.
+    entered() : Return was pressed.
+
+    Parameters
+    ----------
+    read : callable
+        Gives the outline of a text.
+    earlier : callable
+        Gives earlier queries, the last one first.
+    """
+
+    edited = Signal(str)
+    entered = Signal()
+
+    def __init__(self, read: Reader, earlier: Callable[[], Sequence[str]]) -> None:
+        super().__init__()
+        self._earlier = earlier
+        self._walk = -1
+        self._draft = ""
+        self._last = ""
+        self._pending: Part | None = None
+        self._placing = False
+        self.hint = ""
+        self.placeholder = ""
+        # Asked first for each key; true where the key was taken (the list of completions).
+        self.take_key: Callable[[QKeyEvent], bool] = lambda event: False
+        self.setObjectName("query")
+        self.setAccessibleName("Query")
+        self.setAcceptRichText(False)
+        self.setTabChangesFocus(True)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setLineWrapMode(QTextEdit.LineWrapMode.NoWrap)
+        self.setWordWrapMode(QTextOption.WrapMode.NoWrap)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.marker = _Marker(self, read)
+        self.textChanged.connect(self._changed)
+        self._fit()
+
+    # Text
+
+    def text(self) -> str:
+        """What is typed."""
+        return self.toPlainText()
+
+    def set_text(self, text: str, cursor: int | None = None) -> None:
+        """Put another text in, as one step that can be undone; ``edited`` is not signalled."""
+        if text == self.text() and cursor is None:
+            return
+        self._placing = True
+        place = QTextCursor(self.document())
+        place.select(QTextCursor.SelectionType.Document)
+        place.insertText(_one_line(text))
+        if cursor is not None:
+            place.setPosition(_units(text, cursor))
+        self.setTextCursor(place)
+        self._placing = False
+        self.viewport().update()
+
+    @property
+    def cursor(self) -> int:
+        """Before which character the cursor stands."""
+        return _characters(self.text(), self.textCursor().position())
+
+    @property
+    def outline(self) -> Outline:
+        """What is understood of the text."""
+        return self.marker.outline
+
+    def _changed(self) -> None:
+        # Qt signals a change of colours, too, as a change of the text.
+        text, last = self.text(), self._last
+        self._last = text
+        if text != last and not self._placing:
+            self._walk = -1
+            self.edited.emit(text)
+
+    @property
+    def part_at_cursor(self) -> Part | None:
+        """The part that the cursor stands in or touches."""
+        cursor = self.cursor
+        return next((part for part in self.outline.parts if part.start <= cursor <= part.end), None)
+
+    @property
+    def pending(self) -> Part | None:
+        """The part that is still being typed: not called unknown, yet."""
+        return self._pending
+
+    def set_pending(self, part: Part | None) -> None:
+        """Say which part is still being typed."""
+        if part != self._pending:
+            self._pending = part
+            self.marker.rehighlight()
+
+    def canInsertFromMimeData(self, source: QMimeData) -> bool:
+        # Files are for the window to open, not for their names to be typed here.
+        return source.hasText() and not source.hasUrls()
+
+    def insertFromMimeData(self, source: QMimeData) -> None:
+        if source.hasText():
+            self.insertPlainText(_one_line(source.text()))
+
+    # Keys
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        key, plain = event.key(), event.modifiers() in (_NONE, Qt.KeyboardModifier.KeypadModifier)
+        if self.take_key(event):
+            event.accept()
+        elif key in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            self.entered.emit()
+        elif plain and key == Qt.Key.Key_Up:
+            self._walk_by(1)
+        elif plain and key == Qt.Key.Key_Down:
+            self._walk_by(-1)
+        elif key == Qt.Key.Key_Escape:
+            event.ignore()
+        else:
+            super().keyPressEvent(event)
+
+    def focusNextPrevChild(self, forward: bool) -> bool:
+        if forward and self.take_key(QKeyEvent(QEvent.Type.KeyPress, Qt.Key.Key_Tab, _NONE)):
+            return True
+        return super().focusNextPrevChild(forward)
+
+    def _walk_by(self, steps: int) -> None:
+        """Go to an earlier query (positive) or back towards the text that was there before."""
+        earlier = self._earlier()
+        if self._walk < 0:
+            self._draft = self.text()
+        place = min(max(self._walk + steps, -1), len(earlier) - 1)
+        if steps > 0 and place == 0 and earlier and earlier[0] == self._draft.strip() and len(earlier) > 1:
+            place = 1
+        if place == self._walk:
+            return
+        text = self._draft if place < 0 else earlier[place]
+        self.set_text(text, len(text))
+        self._walk = place
+        self.edited.emit(text)
+
+    # Looks
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() in (QEvent.Type.PaletteChange, QEvent.Type.FontChange, QEvent.Type.StyleChange):
+            self._fit()
+            if hasattr(self, "marker"):
+                self.marker.rehighlight()
+
+    def _fit(self) -> None:
+        line = self.fontMetrics().height()
+        self.setFixedHeight(max(_HEIGHT, line + 10))
+        # The margin of the text is also what centres it; its frame takes a pixel at either side.
+        self.document().setDocumentMargin(max((self.height() - 2 - line) / 2, 0))
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(200, self.height())
+
+    def sizeHint(self) -> QSize:
+        return QSize(420, self.height())
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        event.ignore()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self.viewport())
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        colours = current_colours()
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(QColor(colours.accent_ground))
+        for part in self.outline.parts:
+            if part.known:
+                painter.drawRoundedRect(self._chip(part), 5, 5)
+        self._paint_quiet(painter)
+        painter.end()
+        super().paintEvent(event)
+
+    def _paint_quiet(self, painter: QPainter) -> None:
+        """The placeholder in an empty field, and the hint where the text leaves room for it."""
+        painter.setPen(QColor(current_colours().quiet))
+        room = QRectF(self.viewport().rect()).adjusted(self.document().documentMargin(), 0, -_INSET, 0)
+        side = Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextSingleLine
+        metrics = self.fontMetrics()
+        if not self.text():
+            if not self.textCursor().block().layout().preeditAreaText():
+                shown = metrics.elidedText(self.placeholder, Qt.TextElideMode.ElideRight, int(room.width()))
+                painter.drawText(room, side | Qt.AlignmentFlag.AlignLeft, shown)
+                room.setLeft(room.left() + metrics.horizontalAdvance(self.placeholder))
+        else:
+            room.setLeft(self._x(len(self.text())) + _PAD)
+        room.setLeft(room.left() + 12)
+        if metrics.horizontalAdvance(self.hint) <= room.width():
+            painter.drawText(room, side | Qt.AlignmentFlag.AlignRight, self.hint)
+
+    def _chip(self, part: Part) -> QRectF:
+        left, right = self._x(part.start), self._x(part.end)
+        height = self.fontMetrics().height() + 4
+        middle = self.document().documentMargin() + self.fontMetrics().height() / 2
+        return QRectF(left - _PAD, middle - height / 2, right - left + 2 * _PAD, height)
+
+    def _x(self, character: int) -> float:
+        """Where a character begins, in the viewport's pixels."""
+        block = self.document().firstBlock()
+        layout = block.layout()
+        place = _units(self.text(), character)
+        if layout.preeditAreaText() and place > layout.preeditAreaPosition():
+            place += len(layout.preeditAreaText())
+        line = layout.lineAt(0)
+        if not line.isValid():
+            return self.document().documentMargin()
+        x = line.cursorToX(place)
+        x = x[0] if isinstance(x, tuple) else x
+        return float(x) + layout.position().x() - self.horizontalScrollBar().value()
+
+
+_NONE = Qt.KeyboardModifier.NoModifier
+
+
+class _Marker(QSyntaxHighlighter):
+    """Colours the parts of the text and makes room for the chips."""
+
+    def __init__(self, field: QueryField, read: Reader) -> None:
+        super().__init__(field.document())
+        self._field = field
+        self._read = read
+        self.outline = read("")
+
+    def highlightBlock(self, text: str) -> None:
+        self.outline = self._read(text)
+        colours = current_colours()
+        known, unknown, quiet = QTextCharFormat(), QTextCharFormat(), QTextCharFormat()
+        known.setForeground(QColor(colours.accent))
+        unknown.setUnderlineStyle(QTextCharFormat.UnderlineStyle.WaveUnderline)
+        unknown.setUnderlineColor(QColor(error_colours()[0]))
+        quiet.setForeground(QColor(colours.quiet))
+        quiet.setFontWordSpacing(_PAD + _GAP if self.outline.query.is_sentence else _GAP)
+        # Without blanks around it, an operator itself keeps the chips apart.
+        close = QTextCharFormat(quiet)
+        close.setFontLetterSpacingType(QFont.SpacingType.AbsoluteSpacing)
+        close.setFontLetterSpacing(_PAD + 2)
+        at = 0
+        for part in self.outline.parts:
+            gap = text[at : part.start]
+            self._mark(text, at, part.start, close if gap and not gap[-1].isspace() else quiet)
+            if part != self._field.pending:
+                self._mark(text, part.start, part.end, known if part.known else unknown)
+            at = part.end
+        self._mark(text, at, len(text), quiet)
+
+    def _mark(self, text: str, start: int, end: int, shape: QTextCharFormat) -> None:
+        first = _units(text, start)
+        self.setFormat(first, _units(text, end) - first, shape)
+
+
+def _units(text: str, characters: int) -> int:
+    """Qt counts UTF-16 units where Python counts characters."""
+    return len(text[:characters].encode("utf-16-le", "surrogatepass")) // 2
+
+
+def _characters(text: str, units: int) -> int:
+    encoded = text.encode("utf-16-le", "surrogatepass")[: 2 * units]
+    return len(encoded.decode("utf-16-le", "surrogatepass"))
+
+
+def _one_line(text: str) -> str:
+    return re.sub(r"[\r\n\t\v\f\0\u2028\u2029]+", " ", text.strip("\r\n"))[:_LONGEST]
