@@ -167,8 +167,8 @@ class _Fields:
         # A field ends at a blank that follows no other blank; without the blanks it ends so much earlier.
         stops = np.zeros(len(blanks) + 1, np.int32)
         stops[1:] = blanks - np.arange(len(blanks))
-        solid = stops[1:] > stops[:-1]
-        through = ends + 1
+        solid = np.greater(stops[1:], stops[:-1])
+        through: NDArray[np.int64] = ends + 1
         if not solid.all():
             through = np.cumsum(solid)[ends]
             stops = np.concatenate([stops[:1], stops[1:][solid]])
@@ -176,12 +176,13 @@ class _Fields:
         self.counts = through - self.first
         self._stops = stops
         self._solid = text.translate(None, _BLANKS)
-        self._plain = self._bytes[self.line_starts] > 32
+        self._plain = np.greater(self._bytes[self.line_starts], 32)
         self._plain[self._lines_with_control(blanks)] = False
 
     def regular(self, shape: LineShape) -> NDArray[np.bool_]:
-        """Lines made of a one-word label, where there are labels, and as many fields as the row has numbers."""
-        return self._plain & (self.counts == shape.dim + shape.labelled)
+        """Lines made of one word, where there are labels, and as many fields as the row has numbers."""
+        fitting: NDArray[np.bool_] = self._plain & (self.counts == shape.dim + shape.labelled)
+        return fitting
 
     def _lines_with_control(self, blanks: NDArray[np.int64]) -> NDArray[np.int64]:
         """Lines with a control character: it may be part of a label."""

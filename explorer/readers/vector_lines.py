@@ -120,7 +120,8 @@ def detect_shape(sample: bytes, name: str) -> LineShape | None:
         if dim < 2:
             return None
         raise ExplorerError(
-            f"Line 1 of {name} promises {header[1]} numbers a row, but line {rows[0].number} has {rows[0].dim}."
+            f"Line {lines[0].number} of {name} promises {header[1]} numbers a row, "
+            f"but line {rows[0].number} has {rows[0].dim}."
         )
     if dim < 1 or (dim == 1 and not header):
         return None

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import mmap
 import re
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from numpy.typing import NDArray
 from explorer.core.errors import ExplorerError
 from explorer.core.table import EmbeddingTable, OpenedFile, Role
 from explorer.readers import word_vectors
+from explorer.readers.mapped_file import MappedFile
 from explorer.readers.packed_labels import INSIDE, pack
 
 _HEADER = re.compile(rb"(?:\xef\xbb\xbf)?(\d{1,18})[ \t]+(\d{1,18})[ \t\r]*\n")
@@ -31,7 +33,7 @@ def sniff(path: Path, head: bytes) -> bool:
     if head.startswith(_FASTTEXT_MAGIC):
         return True
     header = _HEADER.match(head)
-    return bool(header) and len(head) > header.end() and not word_vectors.sniff(path, head)
+    return header is not None and len(head) > header.end() and not word_vectors.sniff(path, head)
 
 
 def read(path: Path) -> OpenedFile:
@@ -42,27 +44,25 @@ def read(path: Path) -> OpenedFile:
     ExplorerError
         The file is fastText's binary, is cut off, or does not hold what its header promises.
     """
-    size = path.stat().st_size
-    with path.open("rb") as file:
-        head = file.read(_LONGEST_NAME)
-        header = _HEADER.match(head)
-        if head.startswith(_FASTTEXT_MAGIC):
-            raise ExplorerError(
-                f"{path.name} is a fastText model in fastText's own binary form.",
-                "Open the .vec file that fastText wrote beside it.",
-            )
-        if header is None:
-            raise ExplorerError(f"{path.name} has no header of a word2vec binary.")
-        promised, dim = int(header[1]), int(header[2])
-        if not dim or 4 * dim > size - header.end():
-            raise ExplorerError(
-                f"{path.name} promises rows of {dim:,} numbers, but is only {size:,} bytes long.",
-                "It is cut off, or no word2vec binary.",
-            )
-        with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
-            records = _read_records(data, header.end(), dim, path.name)
+    mapped = MappedFile(path)
+    data = mapped.map()
+    if data[:4] == _FASTTEXT_MAGIC:
+        raise ExplorerError(
+            f"{path.name} is a fastText model in fastText's own binary form.",
+            "Open the .vec file that fastText wrote beside it.",
+        )
+    header = _HEADER.match(data[:_LONGEST_NAME])
+    if header is None:
+        raise ExplorerError(f"{path.name} has no header of a word2vec binary.")
+    promised, dim = int(header[1]), int(header[2])
+    if not dim or 4 * dim > mapped.size - header.end():
+        raise ExplorerError(
+            f"{path.name} promises rows of {dim:,} numbers, but is only {mapped.size:,} bytes long.",
+            "It is cut off, or no word2vec binary.",
+        )
+    records = _read_records(data, header.end(), dim, path.name)
     rows = len(records.sizes)
-    notes = ()
+    notes: tuple[str, ...] = ()
     if rows != promised:
         notes = (
             f"The header promises {promised:,} rows; the file holds {rows:,}, and all of them are here.",
@@ -73,7 +73,7 @@ def read(path: Path) -> OpenedFile:
         dim=dim,
         dtype="float32",
         role=Role.TOKEN,
-        read=lambda: _read_vectors(path, size, records.starts, dim),
+        read=lambda: _read_vectors(mapped, records.starts, dim),
         labels=pack(records.names, records.sizes, INSIDE),
     )
     return OpenedFile(path, "word2vec binary", (table,), notes)
@@ -88,34 +88,34 @@ class _Records:
     starts: NDArray[np.int64]
 
 
-class _Uneven(Exception):  # noqa: N818 - one way of reading did not come out; says why
-    def __init__(self, row: int, why: str) -> None:
-        super().__init__(row, why)
-        self.row = row
-        self.why = why
+@dataclass(frozen=True)
+class _Uneven:
+    """Why the file does not come out as records, and in which row that shows."""
+
+    row: int
+    why: str
 
 
 def _read_records(data: mmap.mmap, begin: int, dim: int, name: str) -> _Records:
-    try:
-        return _walk(data, begin, dim, newlines=True)
-    except _Uneven as error:
-        uneven = error
-    try:
-        records = _walk(data, begin, dim, newlines=False)
-        leading = sum(
-            records.names[start : start + 1] == b"\n" for start in np.cumsum(records.sizes[:-1]).tolist()
-        )
-        if 2 * leading <= len(records.sizes) - 1:
-            return records
-    except _Uneven as error:
-        uneven = max(uneven, error, key=lambda each: each.row)
+    spaced = _walk(data, begin, dim, newlines=True)
+    if isinstance(spaced, _Records):
+        return spaced
+    dense = _walk(data, begin, dim, newlines=False)
+    if isinstance(dense, _Uneven):
+        uneven = max(spaced, dense, key=lambda each: each.row)
+    else:
+        # Where most names begin with a newline, those are the ends of rows, and one row has none.
+        starts = np.cumsum(dense.sizes[:-1]).tolist()
+        if 2 * sum(dense.names[start : start + 1] == b"\n" for start in starts) <= len(starts):
+            return dense
+        uneven = spaced
     raise ExplorerError(
         f"Row {uneven.row} of {name} {uneven.why}.", "The file is cut off or damaged, or no word2vec binary."
     )
 
 
-def _walk(data: mmap.mmap, begin: int, dim: int, *, newlines: bool) -> _Records:
-    """All records up to the file's very end, or _Uneven."""
+def _walk(data: mmap.mmap, begin: int, dim: int, *, newlines: bool) -> _Records | _Uneven:
+    """All records up to the file's very end."""
     size, length = len(data), 4 * dim
     names: list[bytes] = []
     starts: list[int] = []
@@ -124,32 +124,29 @@ def _walk(data: mmap.mmap, begin: int, dim: int, *, newlines: bool) -> _Records:
         space = data.find(b" ", position, position + _LONGEST_NAME)
         row = len(names)
         if space < 0:
-            raise _Uneven(row, "has no name")
+            return _Uneven(row, "has no name")
         name = data[position:space]
         if _NO_TEXT.search(name):
-            raise _Uneven(row, "has a name that is no text")
+            return _Uneven(row, "has a name that is no text")
         position = space + 1 + length
         if position > size:
-            raise _Uneven(row, "is not complete")
+            return _Uneven(row, "is not complete")
         names.append(name)
         starts.append(space + 1)
         if newlines and position < size:
             if data[position] != 10:
-                raise _Uneven(row, "does not end where it should")
+                return _Uneven(row, "does not end where it should")
             position += 1
     if not names:
-        raise _Uneven(0, "is missing")
+        return _Uneven(0, "is missing")
     sizes = np.fromiter(map(len, names), np.int64, len(names))
     return _Records(b"".join(names), sizes, np.array(starts, np.int64))
 
 
-def _read_vectors(path: Path, size: int, starts: NDArray[np.int64], dim: int) -> NDArray[np.float32]:
-    data = np.memmap(path, np.uint8, "r")
-    if len(data) != size:
-        raise ExplorerError(f"{path.name} has changed since it was opened.", "Open it again.")
-    vectors = np.empty((len(starts), dim), "<f4")
-    windows = np.lib.stride_tricks.sliding_window_view(data, 4 * dim)
+def _read_vectors(mapped: MappedFile, starts: NDArray[np.int64], dim: int) -> NDArray[np.float32]:
+    vectors = np.empty((len(starts), dim), np.float32)
+    windows = np.lib.stride_tricks.sliding_window_view(mapped.view(0, mapped.size), 4 * dim)
     target = vectors.view(np.uint8)
     for chunk in range(0, len(starts), _CHUNK):
         target[chunk : chunk + _CHUNK] = windows[starts[chunk : chunk + _CHUNK]]
-    return vectors
+    return vectors if sys.byteorder == "little" else vectors.byteswap()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-
 from explorer.core.errors import ExplorerError
 from explorer.core.table import EmbeddingTable, OpenedFile, Role
 from explorer.readers.packed_labels import INSIDE, pack

@@ -94,7 +94,7 @@ def test_that_a_cut_file_is_refused(tmp_path, newline):
     data = binary([b"a", b"b", b"c"], vectors(3), newline=newline)
     path = tmp_path / "cut.bin"
     path.write_bytes(data[:-9])
-    with pytest.raises(ExplorerError, match="Row 2 of cut.bin is not complete"):
+    with pytest.raises(ExplorerError, match=r"Row 2 of cut\.bin is not complete"):
         word2vec_binary.read(path)
 
 

@@ -167,7 +167,7 @@ def test_that_a_bad_line_far_into_a_file_is_named(tmp_path):
     path = tmp_path / "long.txt"
     path.write_text("150000 2\n" + "".join(lines))
     assert path.stat().st_size > 4 * BLOCK
-    with pytest.raises(ExplorerError, match="Line 123458 of long.txt has 1 numbers"):
+    with pytest.raises(ExplorerError, match=r"Line 123458 of long\.txt has 1 numbers"):
         word_vectors.read(path)
 
 
