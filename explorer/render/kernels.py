@@ -27,6 +27,12 @@ def over(source: np.uint32, below: np.uint32) -> np.uint32:
     return np.uint32(source + red_blue + alpha_green)
 
 
+@compiled("float64 int64 -> int64")
+def step_of(value: float, steps: int) -> int:
+    """A value's whole part, kept within ``steps`` whatever the value is: it indexes an array."""
+    return max(0, int(min(value, steps - 1.0)))
+
+
 @compiled(
     "uint32[]! int32[]! int64 int64 float32[,] int64[] int64 uint8[] uint32[,] "
     "int32[,] int32[,] uint8[,] int32[] int32[] int64 float64 float64 float64 boolean boolean"
@@ -54,7 +60,7 @@ def splat(
     hits: bool,
 ) -> None:
     """Blend a disc for each row (all where ``rows`` is empty), and note the row in ``ids``."""
-    phases = np.int32(np.sqrt(len(taps)))
+    phases = int(np.sqrt(len(taps)))
     some = len(rows) > 0
     for at in range(0, len(rows) if some else len(xy), step):
         row = rows[at] if some else at
@@ -67,7 +73,7 @@ def splat(
             continue
         column = np.int32(np.floor(x))
         line = np.int32(np.floor(y))
-        phase = np.int32((y - line) * phases) * phases + np.int32((x - column) * phases)
+        phase = step_of((y - line) * phases, phases) * phases + step_of((x - column) * phases, phases)
         if column >= reach and column < width - reach and line >= reach and line < height - reach:
             base = line * width + column
             if painted:
@@ -112,8 +118,7 @@ def first_in_cells(
     columns = int(width / cell_width) + 2
     lines = int(height / cell_height) + 2
     held = np.zeros(columns * lines, np.int64)
-    shift_x = left - np.floor(left / cell_width) * cell_width
-    shift_y = top - np.floor(top / cell_height) * cell_height
+    shift_x, shift_y = left % cell_width, top % cell_height
     some = len(order) > 0
     count = 0
     for at in range(len(order) if some else len(xy)):
@@ -122,7 +127,8 @@ def first_in_cells(
         y = top - xy[row, 1] * scale
         if not (x >= 0 and x < width and y >= 0 and y < height) or not shown[codes[row]]:
             continue
-        cell = int((y - shift_y) / cell_height + 1) * columns + int((x - shift_x) / cell_width + 1)
+        line = step_of((y - shift_y) / cell_height + 1, lines)
+        cell = line * columns + step_of((x - shift_x) / cell_width + 1, columns)
         if held[cell] < per_cell:
             held[cell] += 1
             found[count] = row
@@ -225,8 +231,8 @@ def inside_polygon(xy: NDArray[np.float32], corners: NDArray[np.float64], inside
             at = starts.copy()
         for edge in range(edges):
             y0, y1 = corners[edge, 1], corners[(edge + 1) % edges, 1]
-            first = min(int((min(y0, y1) - low_y) * per_height), bands - 1)
-            last = min(int((max(y0, y1) - low_y) * per_height), bands - 1)
+            first = step_of((min(y0, y1) - low_y) * per_height, bands)
+            last = step_of((max(y0, y1) - low_y) * per_height, bands)
             for band in range(first, last + 1):
                 if fill == 0:
                     starts[band + 1] += 1
@@ -237,7 +243,7 @@ def inside_polygon(xy: NDArray[np.float32], corners: NDArray[np.float64], inside
         x, y = xy[row, 0], xy[row, 1]
         if not (x >= low_x and x <= high_x and y >= low_y and y <= high_y):
             continue
-        band = min(int((y - low_y) * per_height), bands - 1)
+        band = step_of((y - low_y) * per_height, bands)
         odd = False
         for place in range(starts[band], starts[band + 1]):
             edge = held[place]
@@ -308,7 +314,7 @@ def colour_counts(
             if count < np.float32(0.004):
                 pixels[line, column] = ground
                 continue
-            word = words[min(int(np.log1p(count) * per_step), 255)]
+            word = words[step_of(np.log1p(count) * per_step, 256)]
             share = np.float32(min(np.float32(1), np.sqrt(count) * np.float32(2)))
             source = np.uint32(share * np.float32(255)) << TWENTY_FOUR
             for shift in (np.uint32(16), EIGHT, np.uint32(0)):

@@ -1,4 +1,4 @@
-"""A first start compiles in a child, once."""
+"""A first start compiles in a child, once; what was compiled stays within its arrays."""
 
 import os
 import subprocess
@@ -6,20 +6,29 @@ import sys
 from pathlib import Path
 
 
-def warm(cache: Path) -> None:
-    environment = {**os.environ, "NUMBA_CACHE_DIR": str(cache)}
-    subprocess.run([sys.executable, "-m", "explorer.render.warm"], env=environment, check=True)
+def python(*arguments: str, **variables: str) -> None:
+    subprocess.run([sys.executable, *arguments], env={**os.environ, **variables}, check=True)
 
 
 def test_that_a_second_process_finds_what_the_first_compiled(tmp_path):
-    warm(tmp_path)
+    python("-m", "explorer.render.warm", NUMBA_CACHE_DIR=str(tmp_path))
     compiled = {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*.nbc")}
     assert len(compiled) >= 8, "one for each kernel"
-    warm(tmp_path)
+    python("-m", "explorer.render.warm", NUMBA_CACHE_DIR=str(tmp_path))
     assert {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*.nbc")} == compiled
 
 
-def test_that_kernels_compile_where_nothing_can_be_cached(tmp_path):
-    blocked = tmp_path / "file"
-    blocked.write_text("")
-    warm(blocked / "below")
+def test_that_kernels_compile_where_nothing_can_be_cached():
+    code = """
+import numba.core.caching as caching
+caching.CacheImpl._locator_classes = []
+from explorer.render._compile import compiled
+assert compiled("int64 -> int64")(lambda number: number + 1)(2) == 3
+"""
+    python("-c", code)
+
+
+def test_that_no_kernel_reaches_outside_its_arrays(tmp_path):
+    child = Path(__file__).with_name("every_kernel.py")
+    root = Path(__file__).parents[3]
+    python(str(child), NUMBA_BOUNDSCHECK="1", NUMBA_CACHE_DIR=str(tmp_path), PYTHONPATH=str(root))

@@ -1,0 +1,57 @@
+"""Feeds every kernel with wild numbers; run with ``NUMBA_BOUNDSCHECK=1``, so that a reach outside raises."""
+
+import numpy as np
+
+from explorer.render.density import density_colours, draw_density
+from explorer.render.labels import LabelDensity, candidates, place
+from explorer.render.palette import LIGHT
+from explorer.render.raster import Dots, Raster
+from explorer.render.selection import rows_in_polygon
+from explorer.render.viewport import Viewport
+
+PALETTE = np.array([[1, 2, 3, 255], [1, 2, 3, 0]], np.uint8)
+EDGES = np.float32([0, 1, 7, 40, 30, 39])
+SPECIAL = np.concatenate(
+    [
+        EDGES,
+        np.nextafter(EDGES, np.float32(-np.inf)),
+        np.nextafter(EDGES, np.float32(np.inf)),
+        np.float32([-1e-38, -1e-20, -1e-17, 1e-45, np.nan, np.inf, -np.inf, 1e30, -1e30, 3.4e38, -3.4e38]),
+    ]
+)
+SCALES = (1e-36, 1e-9, 1.0, 3.7, 1e4, 1e9, 1e18, 1e27, 1e36)
+CENTRES = ((20.0, -15.0), (0.0, 0.0), (1e-30, 1e9), (-1e18, 1e30), (3e38, -3e38))
+
+
+def run() -> None:
+    rng = np.random.default_rng(0)
+    x, y = np.meshgrid(SPECIAL, SPECIAL)
+    wild = np.column_stack([x.ravel(), -y.ravel()])
+    near = rng.normal(0, 30, (500, 2)).astype(np.float32)
+    xy = np.concatenate([wild, near])
+    codes = rng.integers(0, 256, len(xy)).astype(np.uint8)
+    codes[::2] = 0
+    for scale in SCALES:
+        for centre in CENTRES:
+            view = Viewport(40, 30, *centre, scale)
+            raster = Raster(40, 30)
+            for radius in (0.1, 1.0, 7.3, 50.0):
+                raster.draw(xy, codes, PALETTE, view, Dots(radius, 0.5))
+            draw_density(raster, xy, codes, PALETTE, view, density_colours(LIGHT))
+            for density in (LabelDensity.FIT, LabelDensity.MANY):
+                rows = candidates(xy, codes, PALETTE, view, density)
+                sizes = np.tile([12.0, 5.0], (len(rows), 1))
+                place(rows, xy, sizes, np.ones(len(rows)), np.ones((len(rows), 2)), view)
+    finite = wild[np.isfinite(wild).all(axis=1)].astype(float)
+    for corners in (
+        finite,
+        finite[:3],
+        finite * 1e-300,
+        rng.permutation(finite),
+        np.tile(finite[:1], (5, 1)),
+    ):
+        rows_in_polygon(xy, corners)
+
+
+if __name__ == "__main__":
+    run()
