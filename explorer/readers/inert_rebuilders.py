@@ -10,7 +10,6 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-
 from explorer.readers.inert_values import Global, Instance, PickledArray, PickledDType, array_of, is_shape
 
 if TYPE_CHECKING:
@@ -97,7 +96,7 @@ def _complex(machine: Machine, args: tuple[Any, ...]) -> complex:
 
 
 def _reconstructed(machine: Machine, args: tuple[Any, ...]) -> Any:
-    """``copyreg._reconstructor(cls, base, state)``: objects, and subclasses of containers, up to protocol 1."""
+    """``copyreg._reconstructor(cls, base, state)``: objects and kinds of containers, up to protocol 1."""
     cls, _base, state = args
     made = machine.call(cls, ())
     if isinstance(made, Instance):
@@ -187,4 +186,3 @@ STANDARD: Mapping[str, Callable[[Machine, tuple[Any, ...]], Any]] = {
     **dict.fromkeys(_both("numeric._frombuffer"), _array_from_buffer),
     "torch.Size": _size,
 }
-

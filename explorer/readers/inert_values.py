@@ -16,6 +16,10 @@ _TEXT = re.compile(r"[US][0-9]{1,9}")
 _MAX_DIMS = 32
 
 
+class BadPickleError(ValueError):
+    """The bytes are no pickle, or one that can't be read within bounds."""
+
+
 @dataclass(frozen=True, slots=True)
 class Global:
     """A class or function that a pickle names; it is never imported and can't be called."""
@@ -84,12 +88,14 @@ class PickledDType:
             self.big_endian = state[1] == ">"
 
     @property
-    def dtype(self) -> np.dtype | None:
+    def dtype(self) -> np.dtype[Any] | None:
         """The real dtype in its stored byte order, or None for objects, records, dates and nonsense."""
         if self.code == "bfloat16":
             return np.dtype(ml_dtypes.bfloat16)
         if _NUMBER.fullmatch(self.code) or _TEXT.fullmatch(self.code):
-            return np.dtype((">" if self.big_endian else "<") + self.code)
+            order = ">" if self.big_endian else "<"
+            real: np.dtype[Any] = np.dtype(f"{order}{self.code}")
+            return real
         return None
 
 

@@ -58,7 +58,8 @@ class MappedFile:
                 stat = os.fstat(file.fileno())
                 if (stat.st_size, stat.st_mtime_ns) != self._stamp:
                     raise ExplorerError(
-                        f"{self.path.name} has changed since it was opened.", "Open it again to read what it holds now."
+                        f"{self.path.name} has changed since it was opened.",
+                        "Open it again to read what it holds now.",
                     )
                 mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
         except (OSError, ValueError) as error:

@@ -130,7 +130,7 @@ def _view(
         raw = np.dtype(f">u{real.itemsize}")
     else:
         raw = real
-    steps = tuple(step * real.itemsize for step in strides)
+    steps = tuple(0 if n == 1 else step * real.itemsize for n, step in zip(shape, strides, strict=True))
     array: NDArray = np.ndarray(shape, raw, storage.read(), offset * real.itemsize, steps)
     if raw is not real:
         array = array.astype(raw.newbyteorder("=")).view(real)
@@ -158,7 +158,8 @@ def stacked(tensors: Sequence[Tensor]) -> Tensor:
         raise ValueError("the vectors differ in length or type")
 
     def read() -> NDArray:
-        table = np.empty((len(tensors), *first.shape), DTYPES[first.dtype])
+        kept = first.read()  # keeps the file mapped meanwhile
+        table = np.empty((len(tensors), *kept.shape), DTYPES[first.dtype])
         for row, tensor in zip(table, tensors, strict=True):
             row[:] = tensor.read()
         return table

@@ -29,6 +29,13 @@ _STORAGES = {
     "UntypedStorage": "uint8",
     "_UntypedStorage": "uint8",
 }
+_QUANTISED = {
+    "QInt8Storage": 1,
+    "QUInt8Storage": 1,
+    "QInt32Storage": 4,
+    "QUInt4x2Storage": 1,
+    "QUInt2x4Storage": 1,
+}
 _ALIASES = {"double": "float64", "float": "float32", "half": "float16", "long": "int64", "int": "int32"}
 
 
@@ -49,6 +56,8 @@ class StorageReference:
     key : str
     dtype : str or None
         None for quantised and other types that can't be read.
+    itemsize : int
+        Bytes of an element; 0 where even that is not known.
     elements : int
     view : tuple of (str, int, int) or None
         Of old files: the view's own key, its first element and its count of elements.
@@ -56,13 +65,14 @@ class StorageReference:
 
     key: str
     dtype: str | None
+    itemsize: int
     elements: int
     view: tuple[str, int, int] | None = None
 
     @property
     def nbytes(self) -> int:
-        """Bytes of all elements, 0 for a type that can't be read."""
-        return 0 if self.dtype is None else self.elements * DTYPES[self.dtype].itemsize
+        """Bytes of all elements."""
+        return self.elements * self.itemsize
 
 
 def parse_reference(pid: Any) -> StorageReference:
@@ -88,7 +98,9 @@ def parse_reference(pid: Any) -> StorageReference:
             view = (view_key, first, count)
         case _:
             raise ValueError("a tensor's storage is a view of an unknown kind")
-    return StorageReference(key, _STORAGES.get(cls.name), elements, view)
+    dtype = _STORAGES.get(cls.name)
+    itemsize = _QUANTISED.get(cls.name, 0) if dtype is None else DTYPES[dtype].itemsize
+    return StorageReference(key, dtype, itemsize, elements, view)
 
 
 def _dtype_named(value: Any) -> str | None:
