@@ -131,10 +131,14 @@ def _as_one_label(query: Query, index: LabelIndex, rows: int) -> Resolved | None
     only = query.terms[0] if len(query.terms) == 1 else None
     if only is not None and only.row is not None and only.row < rows:
         return None
-    whole = next((text for text in (query.text, query.text.strip()) if text and index.find(text)), None)
-    match = None if whole is None else index.find(whole)
+    found = [(text, index.find(text)) for text in (query.text, query.text.strip()) if text]
+    matches = [(text, match) for text, match in found if match is not None]
+    if not matches:
+        return None
+    # Blanks around the text count where a label has them, too.
+    whole, match = min(matches, key=lambda each: _HOW.index(each[1].how))
     must = query.is_sentence or query.problem is not None
-    if whole is None or match is None or not (must or match.how == "exact"):
+    if not (must or match.how == "exact"):
         return None
     reading = _Reading(index, rows)
     term = reading.label(Term(1.0, whole, None, True, 0, len(query.text)))

@@ -189,14 +189,10 @@ class LookupPanel(QWidget):
         self.reach.setText(f"−{self.values.reach:.2g} to {self.values.reach:.2g}")
 
     def _remark(self, unknown: int) -> str:
+        if self._session.document.table is None:
+            return ""
         if not self.tokens:
-            return (
-                ""
-                if self._session.document.table is None
-                else (
-                    "The words of a sentence, or of the query, stand here as one-hot rows and as looked-up rows."
-                )
-            )
+            return "The words of a sentence, or of the query, stand here as one-hot and as looked-up rows."
         parts = []
         if unknown:
             parts.append(
