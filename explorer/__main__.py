@@ -1,0 +1,32 @@
+"""The entry point of the window and of the commands; also what a spawned worker starts from."""
+
+from __future__ import annotations
+
+import faulthandler
+import multiprocessing
+import os
+import sys
+import warnings
+
+
+def main() -> int:
+    """Run the command line; returns the exit status."""
+    multiprocessing.freeze_support()
+    if sys.stderr is not None:
+        faulthandler.enable()
+    _keep_libraries_quiet()
+    from explorer.cli.run import main as run
+
+    return run()
+
+
+def _keep_libraries_quiet() -> None:
+    """Standard error is for what the person should read; ``python -W`` brings warnings back."""
+    if not sys.warnoptions:
+        warnings.simplefilter("ignore")
+    for name, value in (("TORCH_CPP_LOG_LEVEL", "ERROR"), ("TRANSFORMERS_VERBOSITY", "error")):
+        os.environ.setdefault(name, value)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,224 @@
+"""The command line's grammar."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from collections.abc import Sequence
+from dataclasses import fields
+from pathlib import Path
+
+from explorer import __version__
+from explorer.cli.options import Options
+
+PROGRAM = "embedding-explorer"
+COMMANDS = ("demo", "tables", "neighbours", "map")
+LAYOUT_FORMATS = (".png", ".csv", ".npz")
+MOST_PIXELS_A_SIDE = 16_384
+
+_HELP = """\
+Open trained embedding tables, see their map, ask them for neighbours.
+
+commands:
+  embedding-explorer [FILE…] [--screenshot OUT.png]   open the window
+  embedding-explorer demo [NAME] [--list] [--screenshot OUT.png]
+                                                      open the window on a bundled demo, or list them
+  embedding-explorer tables FILE                      list the tables of a file
+  embedding-explorer neighbours FILE QUERY [-k N] [--metric cosine|dot|euclidean]
+                                                      print nearest neighbours
+  embedding-explorer map FILE -o OUT.png|.csv|.npz [--method umap|pca] [--seed N] [--size 1600x1200]
+                                                      write a map
+
+A file that is named like a command is opened as ./demo, or after --.
+"""
+_QUERY_HELP = """\
+A query is a label, "a quoted label", #row, or a sum of these: 'king - man + woman',
+'2*paris - france + "new york"'. Several known words in a row ask for their mean.
+"""
+# Stands before an argument that begins with a minus but is no option; no argument can hold it.
+_SHIELD = "\0"
+
+
+def parse(arguments: Sequence[str]) -> argparse.Namespace:
+    """Read the arguments after the program's name.
+
+    Returns
+    -------
+    Namespace
+        ``command`` is ``"open"`` or one of COMMANDS; ``options`` are what all commands share.
+
+    Raises
+    ------
+    SystemExit
+        With status 2 where the call is wrong (said on standard error), 0 after ``--help``.
+    """
+    command, rest = _split(list(arguments))
+    parser = _PARSERS[command]()
+    found = parser.parse_args([_shield(argument) for argument in rest])
+    found.command = command
+    found.options = Options(**{field.name: getattr(found, field.name) for field in fields(Options)})
+    return found
+
+
+def _split(arguments: list[str]) -> tuple[str, list[str]]:
+    """The command (the first argument that is no option or an option's value), and the others."""
+    at = 0
+    while at < len(arguments) and arguments[at].startswith("-") and arguments[at] != "--":
+        at += 2 if arguments[at] in _TAKING_A_VALUE else 1
+    if at < len(arguments) and arguments[at] in COMMANDS:
+        return arguments[at], arguments[:at] + arguments[at + 1 :]
+    return "open", arguments
+
+
+def _shield(argument: str) -> str:
+    """Keep a query such as ``-man + king`` from being taken for an option."""
+    return _SHIELD + argument if re.match(r"-[^-].*\s", argument, re.DOTALL) else argument
+
+
+def _text(argument: str) -> str:
+    return argument.removeprefix(_SHIELD)
+
+
+def _parser(command: str, usage: str, description: str) -> argparse.ArgumentParser:
+    words = " ".join(word for word in (PROGRAM, command, usage) if word)
+    parser = argparse.ArgumentParser(
+        prog=PROGRAM,
+        usage=f"{words} [options]",
+        description=description,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    shared = parser.add_argument_group("options of all commands")
+    shared.add_argument("--json", action="store_true", help="answer in JSON")
+    shared.add_argument("--table", metavar="NAME", type=_text, help="a table by name; else the likeliest")
+    shared.add_argument(
+        "--labels", metavar="FILE", type=Path, help="the rows' names: a vocabulary or text file"
+    )
+    shared.add_argument(
+        "--target-labels", metavar="FILE", type=Path, help="the same for a translator's other side"
+    )
+    shared.add_argument(
+        "--labels-header",
+        dest="header",
+        type=_yes_or_no,
+        metavar="yes|no",
+        help="whether the first line of a label file is a header",
+    )
+    shared.add_argument("--device", choices=("auto", "cpu", "cuda", "mps"), default="auto")
+    shared.add_argument("--scale", dest="scaled", action="store_true", help="multiply rows by √dim")
+    shared.add_argument("--all-rows", action="store_true", help="special and padding rows take part, too")
+    shared.add_argument("--include-query", action="store_true", help="so do the query's own rows")
+    shared.add_argument("--version", action="version", version=f"{PROGRAM} {__version__}")
+    return parser
+
+
+def _open_parser() -> argparse.ArgumentParser:
+    parser = _parser("", "[FILE…] [--screenshot OUT.png]", _HELP)
+    parser.add_argument("files", nargs="*", metavar="FILE", type=Path, help="files or folders to open")
+    _add_window_options(parser)
+    return parser
+
+
+def _demo_parser() -> argparse.ArgumentParser:
+    parser = _parser("demo", "[NAME] [--list] [--screenshot OUT.png]", "Open the window on a bundled demo.")
+    parser.add_argument("name", nargs="?", metavar="NAME", help="which demo; else the first")
+    parser.add_argument("--list", action="store_true", help="list the demos instead")
+    _add_window_options(parser)
+    return parser
+
+
+def _tables_parser() -> argparse.ArgumentParser:
+    parser = _parser("tables", "FILE", "List the embedding tables of a file, the likeliest first.")
+    parser.add_argument("file", metavar="FILE", type=Path)
+    return parser
+
+
+def _neighbours_parser() -> argparse.ArgumentParser:
+    parser = _parser("neighbours", "FILE QUERY [-k N] [--metric cosine|dot|euclidean]", _QUERY_HELP)
+    parser.add_argument("file", metavar="FILE", type=Path)
+    parser.add_argument("query", metavar="QUERY", nargs="+", type=_text)
+    parser.add_argument("-k", type=_positive, default=10, metavar="N", help="how many; 10 where not given")
+    parser.add_argument("--metric", choices=("cosine", "dot", "euclidean"), default="cosine")
+    return parser
+
+
+def _map_parser() -> argparse.ArgumentParser:
+    usage = "FILE -o OUT.png|.csv|.npz [--method umap|pca] [--seed N] [--size 1600x1200]"
+    parser = _parser("map", usage, "Lay a table's rows out on a plane and write the map.")
+    parser.add_argument("file", metavar="FILE", type=Path)
+    parser.add_argument("-o", "--output", required=True, metavar="OUT", type=_layout_path)
+    parser.add_argument("--method", choices=("umap", "pca"), default="umap")
+    parser.add_argument("--seed", type=_seed, default=42, metavar="N", help="42 where not given")
+    parser.add_argument(
+        "--size", type=_size, default=(1600, 1200), metavar="1600x1200", help="of a picture, in pixels"
+    )
+    return parser
+
+
+_PARSERS = {
+    "open": _open_parser,
+    "demo": _demo_parser,
+    "tables": _tables_parser,
+    "neighbours": _neighbours_parser,
+    "map": _map_parser,
+}
+_TAKING_A_VALUE = (
+    "--table",
+    "--labels",
+    "--target-labels",
+    "--labels-header",
+    "--device",
+    "--screenshot",
+    "--theme",
+)
+_TAKING_A_VALUE += ("-k", "--metric", "-o", "--output", "--method", "--seed", "--size")
+
+
+def _add_window_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--screenshot",
+        metavar="OUT.png",
+        type=_picture_path,
+        help="save the window as a picture once the layout is done, and exit",
+    )
+    parser.add_argument("--theme", choices=("system", "light", "dark"), help="else as it was last")
+
+
+def _yes_or_no(text: str) -> bool:
+    if text not in ("yes", "no"):
+        raise argparse.ArgumentTypeError(f"{text!r} is neither yes nor no")
+    return text == "yes"
+
+
+def _positive(text: str) -> int:
+    if not re.fullmatch(r"\d{1,18}", text, re.ASCII) or int(text) == 0:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number above 0")
+    return int(text)
+
+
+def _seed(text: str) -> int:
+    if not re.fullmatch(r"\d{1,10}", text, re.ASCII) or int(text) >= 1 << 32:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 0 to {(1 << 32) - 1}")
+    return int(text)
+
+
+def _size(text: str) -> tuple[int, int]:
+    match = re.fullmatch(r"(\d{1,5})[x×](\d{1,5})", text, re.ASCII)
+    if match is None:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a size such as 1600x1200")
+    width, height = int(match[1]), int(match[2])
+    if not (64 <= width <= MOST_PIXELS_A_SIDE and 64 <= height <= MOST_PIXELS_A_SIDE):
+        raise argparse.ArgumentTypeError(f"{text!r} has a side below 64 or above {MOST_PIXELS_A_SIDE}")
+    return width, height
+
+
+def _layout_path(text: str) -> Path:
+    if Path(text).suffix.lower() not in LAYOUT_FORMATS:
+        raise argparse.ArgumentTypeError(f"{text!r} ends in none of {', '.join(LAYOUT_FORMATS)}")
+    return Path(text)
+
+
+def _picture_path(text: str) -> Path:
+    if Path(text).suffix.lower() != ".png":
+        raise argparse.ArgumentTypeError(f"{text!r} does not end in .png")
+    return Path(text)

@@ -1,0 +1,69 @@
+"""``embedding-explorer [FILE…]`` and ``embedding-explorer demo``: the window."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from explorer.cli.display import require_window
+from explorer.cli.printing import print_columns, print_json
+from explorer.cli.writing import require_writable
+from explorer.core.errors import ExplorerError
+
+
+def run(call: argparse.Namespace) -> int:
+    """Open the window on files or on a demo; or list the demos."""
+    if call.command == "demo" and call.list:
+        return _list_demos(call.options.json)
+    files = [_demo(call.name)] if call.command == "demo" else call.files
+    for path in files:
+        if not path.exists():
+            raise ExplorerError(f"There is no file {path}.")
+    if call.screenshot is not None:
+        require_writable(call.screenshot)
+    require_window()
+    from explorer import app
+
+    options = call.options
+    return app.run(
+        files,
+        options=app.WindowOptions(
+            table=options.table,
+            labels=options.labels,
+            target_labels=options.target_labels,
+            header=options.header,
+            scaled=options.scaled,
+            device=options.device,
+            all_rows=options.all_rows,
+            include_query=options.include_query,
+            theme=call.theme,
+        ),
+        screenshot=call.screenshot,
+    )
+
+
+def _list_demos(as_json: bool) -> int:
+    from explorer.demos import demos
+
+    found = demos()
+    if as_json:
+        print_json(
+            {"demos": [{"name": demo.name, "path": str(demo.path), "kind": demo.kind} for demo in found]}
+        )
+    else:
+        print_columns(("NAME", "KIND", "PATH"), [(demo.name, demo.kind, str(demo.path)) for demo in found])
+    return 0
+
+
+def _demo(name: str | None) -> Path:
+    from explorer.demos import demos
+
+    found = demos()
+    if name is None:
+        return found[0].path
+    for demo in found:
+        if demo.name == name:
+            return demo.path
+    raise ExplorerError(
+        f"There is no demo named “{name}”.", f"Choose one of {', '.join(demo.name for demo in found)}."
+    )
