@@ -84,7 +84,7 @@ class _Line:
         return min(self.trailing, self.named - 1)
 
 
-def detect_shape(sample: bytes, name: str) -> LineShape | None:
+def detect_shape(sample: bytes, name: str, *, bare: bool = False) -> LineShape | None:
     """What the first lines of a file say about it.
 
     Parameters
@@ -93,6 +93,8 @@ def detect_shape(sample: bytes, name: str) -> LineShape | None:
         Whole lines from the start of the file.
     name : str
         The file's name, for messages.
+    bare : bool
+        Whether it is known that rows have no labels and the file no header.
 
     Returns
     -------
@@ -107,15 +109,15 @@ def detect_shape(sample: bytes, name: str) -> LineShape | None:
     if b"\0" in sample:
         return None
     lines = _lines(sample)
-    header = _header(lines)
+    header = None if bare else _header(lines)
     rows = lines[1:] if header else lines
     if not rows:
         if header:
             raise ExplorerError(f"{name} promises {header[0]} rows of {header[1]} numbers, but none follows.")
         return None
     _refuse_commas(rows, name)
-    bare = _bare_dim(rows, header)
-    dim = bare or _usual(line.dim for line in rows)
+    width = _usual(len(line.fields) for line in rows) if bare else _bare_dim(rows, header)
+    dim = width or _usual(line.dim for line in rows)
     if header and dim != header[1]:
         if dim < 2:
             return None
@@ -123,13 +125,13 @@ def detect_shape(sample: bytes, name: str) -> LineShape | None:
             f"Line {lines[0].number} of {name} promises {header[1]} numbers a row, "
             f"but line {rows[0].number} has {rows[0].dim}."
         )
-    if dim < 1 or (dim == 1 and not header):
+    if dim < 1 or (dim == 1 and not header and not bare):
         return None
-    if not bare and 2 * sum(line.dim >= dim for line in rows) < len(rows):
+    if not width and 2 * sum(line.dim >= dim for line in rows) < len(rows):
         return None
     return LineShape(
         dim=dim,
-        labelled=not bare,
+        labelled=not width,
         promised=header[0] if header else None,
         begin=rows[0].start,
         first_line=rows[0].number,
