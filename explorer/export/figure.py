@@ -95,8 +95,6 @@ class Figure:
         In points; its size is the figure's.
     dots : Dots
         In points.
-    density : bool
-        Show how many rows lie where, on a logarithmic scale, instead of each as a dot.
     theme : Theme
     order : integer array, optional
         Rows to draw, in this order; all in their own order without it.
@@ -114,6 +112,8 @@ class Figure:
     legend : Legend, optional
     title, subtitle : str
         At the top left, of pictures that leave the window.
+    density : bool
+        Show how many rows lie where, on a logarithmic scale, instead of each as a dot.
     """
 
     xy: NDArray[np.float32]
@@ -121,7 +121,6 @@ class Figure:
     palette: NDArray[np.uint8]
     viewport: Viewport
     dots: Dots
-    density: bool = False
     theme: Theme = LIGHT
     order: NDArray[np.int64] | None = None
     selected: NDArray[np.int64] = field(default_factory=lambda: _NO_ROWS)
@@ -134,6 +133,7 @@ class Figure:
     legend: Legend | None = None
     title: str = ""
     subtitle: str = ""
+    density: bool = False
 
     def colour_of(self, row: int) -> RGB:
         """The row's colour, whatever its opacity."""

@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 from explorer.export.figure import FOCUS_RADIUS, RESULT_RADIUS, STAR_RADIUS, Figure, MapLabel
 from explorer.export.legend import legend_layout
 from explorer.export.text import TextCache, shown_text
-from explorer.render.labels import LabelDensity, Placement, candidates, in_turn, kept, place
+from explorer.render.labels import LabelDensity, Placement, candidates, fully_shown, in_turn, kept, place
 
 MOST_RESULTS = 60
 MOST_TWINS = 200
+"""Where more rows than this stand for several, they are nothing special."""
 
 
 def with_labels(
@@ -55,9 +56,11 @@ def with_labels(
     twins = twins or {}
     focus = np.array([] if figure.focus is None else [figure.focus], np.int64)
     firm = in_turn(focus, figure.results[:MOST_RESULTS])
-    many = np.array(sorted(twins, key=lambda row: -twins[row])[:MOST_TWINS], np.int64)
+    few = twins if len(twins) <= MOST_TWINS else {}
+    many = np.array(sorted(few, key=lambda row: -few[row]), np.int64)
     free = candidates(figure.xy, figure.codes, figure.palette, figure.viewport, density, order)
-    stay = kept(previous, figure.viewport) if density is not LabelDensity.NONE else free
+    stay = kept(previous, figure.viewport) if previous and previous.density is density else free[:0]
+    many, stay = (_shown(figure, rows) for rows in (many, stay))
     rows = in_turn(firm, many, stay, free)
     bold = np.arange(len(rows)) < len(firm)
     texts = [shown_text(name(int(row))) for row in rows]
@@ -82,7 +85,12 @@ def with_labels(
     for row, (left, top, _, _) in zip(placement.rows.tolist(), placement.boxes.tolist(), strict=True):
         i = at[row]
         labels.append(MapLabel(row, texts[i], left, top, bool(bold[i]), counts[i]))
-    return replace(figure, labels=tuple(labels)), placement
+    return replace(figure, labels=tuple(labels)), replace(placement, density=density)
+
+
+def _shown(figure: Figure, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+    rows = rows[rows < len(figure.codes)]
+    return rows[fully_shown(figure.palette)[figure.codes[rows]]]
 
 
 def _obstacles(figure: Figure, more: NDArray[np.float64] | None) -> NDArray[np.float64]:

@@ -2,63 +2,82 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFontMetricsF, QLinearGradient, QPainter, QPen
 
 from explorer.export.figure import Figure, Legend, LegendEntry, LegendScale
-from explorer.export.text import draw_text, font
+from explorer.export.text import draw_text, font, printable
 from explorer.render.palette import Theme
 
 MARGIN, PADDING, CORNER, PITCH, DOT = 14.0, 12.0, 8.0, 17.0, 4.5
-TITLE_SIZE = ENTRY_SIZE = 12
+ENTRY_SIZE = 12
+TEXT_AT = 2 * DOT + 7
 SCALE_WIDTH, SCALE_HEIGHT = 160.0, 8.0
+NARROWEST, WIDEST = 60.0, 300.0
 MOST_ENTRIES = 18
 
 
 @dataclass(frozen=True)
 class LegendLayout:
-    """Where the card and its lines lie, in points; ``lines[i]`` is entry *i*'s, for the mouse."""
+    """Where the card and its parts lie, in points.
+
+    Attributes
+    ----------
+    card : QRectF
+    lines : tuple of QRectF
+        Entry *i*'s line, for the mouse as well.
+    shown : tuple of LegendEntry
+        The entries that have a line.
+    more : int
+        How many entries have none.
+    """
 
     card: QRectF
     lines: tuple[QRectF, ...]
     shown: tuple[LegendEntry, ...]
+    more: int = 0
 
 
 def legend_layout(figure: Figure) -> LegendLayout | None:
     """The card at the bottom left of the figure; None without a legend or without room for one."""
-    legend = figure.legend
+    legend, view = figure.legend, figure.viewport
     if legend is None or not (legend.title or legend.entries or legend.scale):
         return None
-    room = figure.viewport.height - 2 * MARGIN - 2 * PADDING - PITCH - 6
-    shown = _that_fit(legend, int(min(max(room / PITCH, 0), MOST_ENTRIES)))
-    metrics = QFontMetricsF(font(ENTRY_SIZE))
-    widths = [metrics.horizontalAdvance(legend.title)]
-    widths += [2 * DOT + 7 + metrics.horizontalAdvance(entry.text) for entry in shown]
-    body = PITCH * len(shown)
-    if legend.scale is not None:
-        ends = metrics.horizontalAdvance(legend.scale.low + "  " + legend.scale.high)
-        widths.append(max(SCALE_WIDTH, ends))
-        body += SCALE_HEIGHT + PITCH
-    width = min(max(widths) + 2 * PADDING, figure.viewport.width - 2 * MARGIN)
     title = PITCH + 3 if legend.title else 0.0
-    height = title + body + 2 * PADDING - 4
-    if width < 60 or height > figure.viewport.height - 2 * MARGIN:
+    scale = SCALE_HEIGHT + PITCH if legend.scale else 0.0
+    room = view.height - 2 * MARGIN - 2 * PADDING + 4 - title - scale
+    most = min(max(int(room / PITCH), 0), MOST_ENTRIES)
+    shown = legend.entries if len(legend.entries) <= most else legend.entries[: max(most - 1, 0)]
+    more = len(legend.entries) - len(shown)
+    width = min(_width(legend, shown, more) + 2 * PADDING, WIDEST, view.width - 2 * MARGIN)
+    height = 2 * PADDING - 4 + title + scale + PITCH * (len(shown) + bool(more))
+    if width < NARROWEST or height > view.height - 2 * MARGIN:
         return None
-    card = QRectF(MARGIN, figure.viewport.height - MARGIN - height, width, height)
+    card = QRectF(MARGIN, view.height - MARGIN - height, width, height)
     top = card.top() + PADDING - 2 + title
     lines = tuple(
         QRectF(card.left() + PADDING - 4, top + PITCH * i, width - 2 * PADDING + 8, PITCH)
         for i in range(len(shown))
     )
-    return LegendLayout(card, lines, shown)
+    return LegendLayout(card, lines, shown, more)
 
 
-def _that_fit(legend: Legend, most: int) -> tuple[LegendEntry, ...]:
-    if len(legend.entries) <= most:
-        return legend.entries
-    return legend.entries[:most]
+def _width(legend: Legend, shown: tuple[LegendEntry, ...], more: int) -> float:
+    metrics = QFontMetricsF(font(ENTRY_SIZE))
+    widths = [metrics.horizontalAdvance(printable(legend.title))]
+    widths += [TEXT_AT + metrics.horizontalAdvance(printable(entry.text)) for entry in shown]
+    if more:
+        widths.append(TEXT_AT + metrics.horizontalAdvance(_more_text(more)))
+    if legend.scale is not None:
+        widths.append(max(SCALE_WIDTH, metrics.horizontalAdvance(f"{legend.scale.low}  {legend.scale.high}")))
+    return math.ceil(max(widths))
+
+
+def _more_text(more: int) -> str:
+    return f"and {more:,} more"
 
 
 def draw_legend(painter: QPainter, figure: Figure) -> None:
@@ -69,37 +88,35 @@ def draw_legend(painter: QPainter, figure: Figure) -> None:
     painter.setPen(QPen(QColor(theme.line), 1))
     painter.setBrush(QColor(theme.panel))
     painter.drawRoundedRect(layout.card.adjusted(0.5, 0.5, -0.5, -0.5), CORNER, CORNER)
-    face = font(ENTRY_SIZE)
-    metrics = QFontMetricsF(face)
     left, width = layout.card.left() + PADDING, layout.card.width() - 2 * PADDING
-    if legend.title:
-        title = metrics.elidedText(legend.title, Qt.TextElideMode.ElideRight, width + 1)
-        top = layout.card.top() + PADDING - 2
-        draw_text(painter, title, font(TITLE_SIZE), QColor(theme.quiet), _start(left, top, metrics))
+    _draw_line(painter, legend.title, theme.quiet, left, layout.card.top() + PADDING - 2, width)
     for entry, line in zip(layout.shown, layout.lines, strict=True):
         _draw_entry(painter, entry, line, theme)
+    bottom = layout.card.bottom() - PADDING + 2
+    if layout.more:
+        top = bottom - PITCH - (SCALE_HEIGHT + PITCH if legend.scale else 0.0)
+        _draw_line(painter, _more_text(layout.more), theme.quiet, left + TEXT_AT, top, width - TEXT_AT)
     if legend.scale is not None:
-        bottom = layout.card.bottom() - PADDING + 2
-        _draw_scale(
-            painter, legend.scale, QRectF(left, bottom - SCALE_HEIGHT - PITCH, width, SCALE_HEIGHT), theme
-        )
+        bar = QRectF(left, bottom - SCALE_HEIGHT - PITCH, width, SCALE_HEIGHT)
+        _draw_scale(painter, legend.scale, bar, theme)
 
 
-def _start(left: float, top: float, metrics: QFontMetricsF) -> QPointF:
-    return QPointF(left, round(top + (PITCH + metrics.ascent() - metrics.descent()) / 2))
+def _draw_line(painter: QPainter, text: str, colour: str, left: float, top: float, width: float) -> None:
+    face = font(ENTRY_SIZE)
+    metrics = QFontMetricsF(face)
+    shown = metrics.elidedText(printable(text), Qt.TextElideMode.ElideRight, width + 1)
+    base = round(top + (PITCH + metrics.ascent() - metrics.descent()) / 2)
+    draw_text(painter, shown, face, QColor(colour), QPointF(left, base))
 
 
 def _draw_entry(painter: QPainter, entry: LegendEntry, line: QRectF, theme: Theme) -> None:
-    face = font(ENTRY_SIZE)
-    metrics = QFontMetricsF(face)
-    colour = QColor(*entry.colour)
-    painter.setPen(QPen(colour, 1.2) if entry.hidden else Qt.PenStyle.NoPen)
-    painter.setBrush(Qt.BrushStyle.NoBrush if entry.hidden else colour)
+    fill = QColor(*entry.colour)
+    painter.setPen(QPen(fill, 1.2) if entry.hidden else Qt.PenStyle.NoPen)
+    painter.setBrush(Qt.BrushStyle.NoBrush if entry.hidden else fill)
     radius = DOT - 0.6 if entry.hidden else DOT
     painter.drawEllipse(QPointF(line.left() + 4 + DOT, line.center().y() + 0.5), radius, radius)
-    start = _start(line.left() + 4 + 2 * DOT + 7, line.top(), metrics)
-    text = metrics.elidedText(entry.text, Qt.TextElideMode.ElideRight, line.right() - start.x() - 3)
-    draw_text(painter, text, face, QColor(theme.quiet if entry.hidden else theme.text), start)
+    left, colour = line.left() + 4 + TEXT_AT, theme.quiet if entry.hidden else theme.text
+    _draw_line(painter, entry.text, colour, left, line.top(), line.right() - 4 - left)
 
 
 def _draw_scale(painter: QPainter, scale: LegendScale, bar: QRectF, theme: Theme) -> None:
@@ -110,9 +127,8 @@ def _draw_scale(painter: QPainter, scale: LegendScale, bar: QRectF, theme: Theme
     painter.setPen(Qt.PenStyle.NoPen)
     painter.setBrush(gradient)
     painter.drawRoundedRect(bar, 3, 3)
-    face = font(ENTRY_SIZE)
-    metrics = QFontMetricsF(face)
-    start = _start(bar.left(), bar.bottom() + 1, metrics)
-    draw_text(painter, scale.low, face, QColor(theme.quiet), start)
-    start.setX(bar.right() - metrics.horizontalAdvance(scale.high))
-    draw_text(painter, scale.high, face, QColor(theme.quiet), start)
+    _draw_line(painter, scale.low, theme.quiet, bar.left(), bar.bottom() + 1, bar.width())
+    width = QFontMetricsF(font(ENTRY_SIZE)).horizontalAdvance(printable(scale.high))
+    _draw_line(
+        painter, scale.high, theme.quiet, max(bar.right() - width, bar.left()), bar.bottom() + 1, width
+    )

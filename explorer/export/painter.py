@@ -15,7 +15,7 @@ from explorer.export.figure import (
     Figure,
 )
 from explorer.export.legend import draw_legend
-from explorer.export.text import HALO, TextCache, draw_label, draw_text, font
+from explorer.export.text import HALO, TextCache, draw_label, draw_text, font, printable
 from explorer.render.raster import Raster
 
 LINK_OPACITY = 0.5
@@ -132,14 +132,13 @@ def _draw_labels(painter: QPainter, figure: Figure, cache: TextCache) -> None:
 
 
 def _draw_title(painter: QPainter, figure: Figure) -> None:
-    halo = QColor(figure.theme.map)
+    theme, halo, base = figure.theme, QColor(figure.theme.map), 28
     if figure.title:
-        draw_text(
-            painter, figure.title, font(16, bold=True), QColor(figure.theme.text), QPointF(16, 28), halo
-        )
+        face = font(16, bold=True)
+        draw_text(painter, printable(figure.title), face, QColor(theme.text), QPointF(16, base), halo)
+        base += 19
     if figure.subtitle:
-        top = 47 if figure.title else 26
-        draw_text(painter, figure.subtitle, font(12), QColor(figure.theme.quiet), QPointF(16, top), halo)
+        draw_text(painter, printable(figure.subtitle), font(12), QColor(theme.quiet), QPointF(16, base), halo)
 
 
 def _place(figure: Figure, row: int) -> QPointF | None:

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.export.save import replacing
+from explorer.export.files import replacing
 
 
 def write_layout_csv(

@@ -17,6 +17,8 @@ HALO = 2.0
 LONGEST = 32
 """A label on the map is cut to so many characters."""
 _KEPT = 4000
+_JOINERS = "\u200c\u200d"  # invisible, but words of many scripts need them
+_SEEN = {"\n": "↵", "\t": "⇥", "\r": "␍", **dict(zip(_JOINERS, _JOINERS, strict=True))}
 
 
 def font(size: float, bold: bool = False) -> QFont:
@@ -27,15 +29,18 @@ def font(size: float, bold: bool = False) -> QFont:
     return made
 
 
-def shown_text(text: str) -> str:
-    """A name fit for one line: blanks and control characters seen, long ones cut, surrogates escaped."""
+def printable(text: str) -> str:
+    """A text fit for one line: blanks and control characters seen, lone surrogates escaped."""
+    if text.isprintable():
+        return text
     visible = text.encode("utf-8", "backslashreplace").decode("utf-8")
-    visible = "".join(letter if letter.isprintable() else _seen(letter) for letter in visible)
+    return "".join(letter if letter.isprintable() else _SEEN.get(letter, "·") for letter in visible)
+
+
+def shown_text(text: str) -> str:
+    """A name as the map shows it: printable, and cut where it is long."""
+    visible = printable(text[: 2 * LONGEST])
     return visible if len(visible) <= LONGEST else visible[: LONGEST - 1] + "…"
-
-
-def _seen(letter: str) -> str:
-    return {" ": " ", "\n": "↵", "\t": "⇥", "\r": "␍"}.get(letter, "·")
 
 
 class TextCache:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from explorer.render.viewport import Viewport
 
 _ALL = np.empty(0, np.int64)
-MOST_CANDIDATES = 1500
+MOST_CANDIDATES = 3000
 
 
 class LabelDensity(StrEnum):
@@ -42,12 +42,15 @@ class Placement:
         0 right of the point, 1 left, 2 above, 3 below.
     scale : float
         The viewport's.
+    density : LabelDensity, optional
+        What they were placed for.
     """
 
     rows: NDArray[np.int64]
     boxes: NDArray[np.float64]
     sides: NDArray[np.int8]
     scale: float
+    density: LabelDensity | None = None
 
 
 def candidates(
@@ -73,25 +76,30 @@ def candidates(
 
     if density is LabelDensity.NONE or not len(xy):
         return _ALL
-    shown = np.zeros(256, np.bool_)
-    shown[: len(palette)] = palette[:, 3] == 255
     sideways, upright = density.spacing
     found = np.empty(MOST_CANDIDATES, np.int64)
     count = first_in_cells(
         np.ascontiguousarray(xy, np.float32),
         np.ascontiguousarray(codes, np.uint8),
-        shown,
+        fully_shown(palette),
         _ALL if order is None else np.ascontiguousarray(order, np.int64),
         viewport.scale,
         *viewport.origin,
         viewport.width,
         viewport.height,
-        30 + sideways,
-        12 + upright,
+        40 + sideways,
+        16 + upright,
         2,
         found,
     )
     return found[:count]
+
+
+def fully_shown(palette: NDArray[np.uint8]) -> NDArray[np.bool_]:
+    """Which codes are neither hidden nor dimmed, shape (256,)."""
+    shown = np.zeros(256, np.bool_)
+    shown[: len(palette)] = palette[:, 3] == 255
+    return shown
 
 
 def place(

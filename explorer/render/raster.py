@@ -170,7 +170,7 @@ class Raster:
     ) -> None:
         from explorer.render.kernels import splat
 
-        if (viewport.width, viewport.height) != (self.width, self.height):
+        if (max(viewport.width, 1), max(viewport.height, 1)) != (self.width, self.height):
             raise ValueError(f"viewport {viewport.width} × {viewport.height} on {self.width} × {self.height}")
         if len(codes) != len(xy):
             raise ValueError(f"{len(codes)} colour codes for {len(xy)} positions")
