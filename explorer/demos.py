@@ -1,0 +1,59 @@
+"""The checkpoints that ship with the application, for a first look without a file of one's own."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from explorer.core.errors import ExplorerError
+from explorer.core.resources import resource_path
+
+
+@dataclass(frozen=True)
+class Demo:
+    """A bundled checkpoint.
+
+    Attributes
+    ----------
+    name : str
+        What a person types to open it, e.g. ``"word-lstm"``.
+    path : Path
+    kind : str
+        What it is, in words.
+    """
+
+    name: str
+    path: Path
+    kind: str
+
+
+def demos() -> tuple[Demo, ...]:
+    """All bundled checkpoints: the trained model first, then its table from the random start on."""
+    folder = resource_path("demo")
+    trained = Demo("word-lstm", folder / "wordLSTM.pth", "word LSTM, trained")
+    return (trained, *(_at_epoch(path) for path in sorted(folder.glob("epoch-*.pth"))))
+
+
+def _at_epoch(path: Path) -> Demo:
+    epoch = int(path.stem.removeprefix("epoch-"))
+    kind = f"word LSTM, table after epoch {epoch}" if epoch else "word LSTM, table at its random start"
+    return Demo(f"word-lstm-{path.stem}", path, kind)
+
+
+def find_demo(name: str | None = None) -> Demo:
+    """The demo of this name; the first one where none is given.
+
+    Raises
+    ------
+    ExplorerError
+        Where there is none of this name; the hint lists those there are.
+    """
+    found = demos()
+    if name is None:
+        return found[0]
+    for demo in found:
+        if demo.name == name:
+            return demo
+    raise ExplorerError(
+        f"There is no demo called “{name}”.", f"Choose one of: {', '.join(demo.name for demo in found)}."
+    )
