@@ -11,6 +11,7 @@ from explorer.core.errors import ExplorerError
 from explorer.core.labels import Labels
 from explorer.core.table import EmbeddingTable, OpenedFile, Role
 from explorer.readers.contents import Contents
+from explorer.readers.hf_config import tied_outputs
 from explorer.readers.named_vectors import labels_of
 from explorer.readers.roles import RANKS, Found, find_tables, is_lookup_name, side_of
 from explorer.readers.tensors import Tensor, reshaped
@@ -40,6 +41,7 @@ def assemble(path: Path, file_format: str, contents: Contents) -> OpenedFile:
     ranked += [(RANKS[vectors.role], vectors.table()) for vectors in contents.tables]
     ranked.sort(key=lambda pair: pair[0])
     tables = _unique([_with_ties(table, contents.tied) for _, table in ranked if table.rows and table.dim])
+    tables = _with_config(tables, path if path.is_dir() else path.parent)
     if not tables:
         raise _nothing(path, contents)
     return OpenedFile(path, file_format, tables, _notes(contents))
@@ -78,6 +80,20 @@ def _with_ties(table: EmbeddingTable, tied: Mapping[str, str]) -> EmbeddingTable
         return table
     role = Role.TOKEN if table.role is Role.OUTPUT else table.role
     return replace(table, role=role, aliases=(*table.aliases, *absent))
+
+
+def _with_config(tables: tuple[EmbeddingTable, ...], folder: Path) -> tuple[EmbeddingTable, ...]:
+    """The token table with the output layer's name too, where the configuration ties an absent one."""
+    roles = [table.role for table in tables]
+    if Role.TOKEN not in roles or Role.OUTPUT in roles:
+        return tables
+    place = roles.index(Role.TOKEN)
+    names = tuple(name for name in tied_outputs(folder) if name not in tables[place].aliases)
+    return (
+        *tables[:place],
+        replace(tables[place], aliases=tables[place].aliases + names),
+        *tables[place + 1 :],
+    )
 
 
 def _unique(tables: list[EmbeddingTable]) -> tuple[EmbeddingTable, ...]:

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from math import prod
 from typing import Any
 
-import ml_dtypes
 import numpy as np
 from numpy.typing import NDArray
+
+from explorer.core.dtypes import FLOATS
 
 _NUMBER = re.compile(r"b1|[iu][1248]|f[248]|c(8|16)")
 _TEXT = re.compile(r"[US][0-9]{1,9}")
@@ -91,7 +92,7 @@ class PickledDType:
     def dtype(self) -> np.dtype[Any] | None:
         """The real dtype in its stored byte order, or None for objects, records, dates and nonsense."""
         if self.code == "bfloat16":
-            return np.dtype(ml_dtypes.bfloat16)
+            return FLOATS["bfloat16"]
         if _NUMBER.fullmatch(self.code) or _TEXT.fullmatch(self.code):
             order = ">" if self.big_endian else "<"
             real: np.dtype[Any] = np.dtype(f"{order}{self.code}")

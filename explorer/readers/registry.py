@@ -23,11 +23,20 @@ the counts do not match.
 
 from __future__ import annotations
 
+import stat
 from pathlib import Path
 from typing import Protocol
 
 from explorer.core.errors import ExplorerError
 from explorer.core.table import OpenedFile
+from explorer.readers import (
+    hf_folder,
+    other_kinds,
+    pickle_file,
+    safetensors_file,
+    torch_legacy,
+    torch_zip,
+)
 
 HEAD = 4096
 
@@ -42,7 +51,14 @@ class Reader(Protocol):
         """Open the file and list its tables."""
 
 
-READERS: tuple[Reader, ...] = ()
+READERS: tuple[Reader, ...] = (
+    other_kinds,
+    torch_zip,
+    torch_legacy,
+    safetensors_file,
+    hf_folder,
+    pickle_file,
+)
 
 
 def open_file(
@@ -75,20 +91,66 @@ def open_file(
         The file is missing, damaged, of no kind known here, or holds no table.
     """
     path = Path(path)
+    try:
+        return _read(path)
+    except OSError as error:
+        raise ExplorerError(f"{path} cannot be read.", detail=str(error)) from error
+    except (MemoryError, RecursionError) as error:
+        raise ExplorerError(f"{path.name} takes more memory than there is.", detail=str(error)) from error
+
+
+def _read(path: Path) -> OpenedFile:
     head = _head(path)
-    for reader in READERS:
-        if reader.sniff(path, head):
-            return reader.read(path)
-    raise ExplorerError(f"{path.name} is of no kind that can be opened here.")
+    reader = _reader_of(path, head)
+    if reader is None and path.is_dir():
+        path = _only_checkpoint(path)
+        head = _head(path)
+        reader = _reader_of(path, head)
+    if reader is None:
+        raise other_kinds.refuse_unknown(path, head)
+    return reader.read(path)
+
+
+def _reader_of(path: Path, head: bytes) -> Reader | None:
+    return next((reader for reader in READERS if reader.sniff(path, head)), None)
+
+
+def _only_checkpoint(folder: Path) -> Path:
+    """The one file of the surest kind in a folder of no special form; the folder itself where there is none.
+
+    Raises
+    ------
+    ExplorerError
+        There are several; they are named.
+    """
+    found: dict[int, list[Path]] = {}
+    for entry in sorted(folder.iterdir()):
+        if entry.is_file() and not entry.name.startswith("."):
+            reader = _reader_of(entry, _head(entry))
+            if reader is not None and reader is not other_kinds:
+                found.setdefault(READERS.index(reader), []).append(entry)
+    if not found:
+        return folder
+    files = found[min(found)]
+    if len(files) > 1:
+        names = ", ".join(file.name for file in files[:5]) + (" …" if len(files) > 5 else "")
+        raise ExplorerError(
+            f"The folder {folder.name} holds {len(files)} files that can be opened: {names}.",
+            "Open the one you mean, or several at once.",
+        )
+    return files[0]
 
 
 def _head(path: Path) -> bytes:
-    if path.is_dir():
-        return b""
     try:
+        mode = path.stat().st_mode
+        if stat.S_ISDIR(mode):
+            return b""
+        if not stat.S_ISREG(mode):
+            raise ExplorerError(f"{path} is neither a file nor a folder.")
         with path.open("rb") as file:
             return file.read(HEAD)
     except FileNotFoundError:
         raise ExplorerError(f"There is no file {path}.") from None
-    except OSError as error:
-        raise ExplorerError(f"{path} cannot be read.", detail=str(error)) from error
+    except ValueError as error:  # a name that no file can have
+        raise ExplorerError(f"There is no file {path!r}.") from error

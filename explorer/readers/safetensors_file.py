@@ -67,6 +67,7 @@ def read_contents(path: Path) -> Contents:
     header, start = _header(file)
     facts = header.pop("__metadata__", {})
     tensors = {name: _tensor(file, start, name, entry) for name, entry in header.items()}
+    _check_cover(file, start, header)
     contents = contents_of(tensors)
     if isinstance(facts, dict):
         # save_model keeps one of the names of tied weights, and notes the others here.
@@ -82,12 +83,30 @@ def _header(file: MappedFile) -> tuple[dict[str, Any], int]:
     if size > _LARGEST_HEADER:
         raise _damaged(file, f"a header of {size:,} bytes")
     try:
-        header = json.loads(file.view(8, size).tobytes())
+        header = json.loads(file.view(8, size).tobytes(), object_pairs_hook=_without_repeats)
     except (ValueError, RecursionError) as error:
         raise _damaged(file, f"the header is no JSON: {error}") from error
     if not isinstance(header, dict):
         raise _damaged(file, "the header is no list of tensors")
     return header, 8 + size
+
+
+def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    entries = dict(pairs)
+    if len(entries) < len(pairs):
+        raise ValueError("a name stands twice in it")
+    return entries
+
+
+def _check_cover(file: MappedFile, start: int, header: dict[str, Any]) -> None:
+    """The tensors must follow one another and fill the file, as the format demands; else all is shifted."""
+    end = 0
+    for first, last in sorted(entry["data_offsets"] for entry in header.values()):
+        if first != end:
+            raise _damaged(file, f"the tensors do not follow one another at byte {start + end}")
+        end = last
+    if start + end != file.size:
+        raise _damaged(file, f"{file.size - start - end} bytes belong to no tensor")
 
 
 def _tensor(file: MappedFile, start: int, name: str, entry: Any) -> Tensor | Unreadable:

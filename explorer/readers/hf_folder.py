@@ -1,0 +1,195 @@
+"""Hugging Face folders: configuration and weights side by side, the weights in one file or in shards.
+
+Also diffusers folders (the text encoders inside), sentence-transformers folders (the first module with
+weights), a model's folder in the local cache, and an index of shards opened by itself.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from pathlib import Path, PurePosixPath, PureWindowsPath
+from typing import Any
+
+from explorer.core.errors import ExplorerError
+from explorer.core.table import EmbeddingTable, OpenedFile
+from explorer.readers import other_kinds, safetensors_file, torch_legacy, torch_zip
+from explorer.readers.assemble import assemble
+from explorer.readers.contents import Contents
+from explorer.readers.hf_config import read_json
+
+_HEAD = 4096
+_STANDARD = (
+    "model.safetensors.index.json",
+    "model.safetensors",
+    "pytorch_model.bin.index.json",
+    "pytorch_model.bin",
+    "open_clip_model.safetensors",
+    "open_clip_pytorch_model.bin",
+    "diffusion_pytorch_model.safetensors",
+    "model.fp16.safetensors",
+    "pytorch_model.fp16.bin",
+)
+_MARKS = (
+    "config.json",
+    "open_clip_config.json",
+    "wordembedding_config.json",
+    "model_index.json",
+    "modules.json",
+)
+_WEIGHTS = (".safetensors", ".bin", ".pt", ".pth", ".ckpt")
+_SHARD = re.compile(r"(.+)-\d{3,}-of-(\d{3,})\.\w+")
+_ENCODERS = re.compile(r"(text|image)_encoder(_\d+)?")
+
+
+def sniff(path: Path, head: bytes) -> bool:
+    """Whether the folder has Hugging Face's marks, or the file is an index of shards."""
+    if path.is_dir():
+        return (path / "snapshots").is_dir() or any((path / name).is_file() for name in (*_MARKS, *_STANDARD))
+    return head.lstrip()[:1] == b"{" and (b'"weight_map"' in head or path.name.endswith(".index.json"))
+
+
+def read(path: Path) -> OpenedFile:
+    """Open a folder, or an index of shards.
+
+    Raises
+    ------
+    ExplorerError
+        There are no weights, a shard is missing, or it is not clear which weights are meant.
+    """
+    if not path.is_dir():
+        contents, count = _sharded(path)
+        return assemble(path, f"checkpoint in {count} shards", contents)
+    folder = _snapshot(path)
+    if (folder / "model_index.json").is_file():
+        return _read_diffusers(path, folder)
+    for part in _modules(folder):
+        weights = _weights_in(part)
+        if weights is not None:
+            contents, count = _sharded(weights) if weights.suffix == ".json" else (_contents_of(weights), 1)
+            file_format = "Hugging Face folder" + (f", {count} shards" if count > 1 else "")
+            return replace(assemble(part, file_format, contents), path=path)
+    raise other_kinds.refuse_unknown(folder, b"")
+
+
+def _snapshot(path: Path) -> Path:
+    """The newest snapshot of a model's folder in the local cache; any other folder itself."""
+    if not (path / "snapshots").is_dir():
+        return path
+    try:
+        revision = (path / "refs" / "main").read_text("utf-8").strip()
+    except (OSError, UnicodeDecodeError):
+        revision = ""
+    if re.fullmatch(r"\w+", revision) and (path / "snapshots" / revision).is_dir():
+        return path / "snapshots" / revision
+    snapshots = [entry for entry in (path / "snapshots").iterdir() if entry.is_dir()]
+    if not snapshots:
+        raise ExplorerError(f"The model {path.name} is not in the cache: it has no snapshot.")
+    return max(snapshots, key=lambda entry: entry.stat().st_mtime)
+
+
+def _read_diffusers(path: Path, folder: Path) -> OpenedFile:
+    """The text and image encoders of a pipeline; where there are several, each table says whose it is."""
+    opened: list[tuple[str, OpenedFile]] = []
+    for part in sorted(folder.iterdir()):
+        if part.is_dir() and _ENCODERS.fullmatch(part.name):
+            opened.append((part.name, read(part)))
+    if not opened:
+        raise ExplorerError(f"The diffusers folder {path.name} has no text encoder.")
+    tables: list[EmbeddingTable] = []
+    for name, part_opened in opened:
+        for table in part_opened.tables:
+            tables.append(replace(table, name=f"{name}/{table.name}") if len(opened) > 1 else table)
+    first = [table for table in tables if table.role is tables[0].role]
+    rest = [table for table in tables if table.role is not tables[0].role]
+    notes = tuple(note for _, part_opened in opened for note in part_opened.notes)
+    return OpenedFile(path, "diffusers folder", (*first, *rest), notes)
+
+
+def _modules(folder: Path) -> list[Path]:
+    """The folder itself, then a sentence-transformers model's modules in their order."""
+    modules = read_json(folder / "modules.json")
+    names = (
+        [module.get("path") for module in modules if isinstance(module, dict)]
+        if isinstance(modules, list)
+        else []
+    )
+    parts = [folder / name for name in names if isinstance(name, str) and name and _is_inside(name)]
+    return [folder, *(part for part in parts if part.is_dir())]
+
+
+def _weights_in(folder: Path) -> Path | None:
+    """The file of weights, or the index of its shards; None where there is none."""
+    for name in _STANDARD:
+        if (folder / name).is_file():
+            return folder / name
+    found = [entry for entry in sorted(folder.iterdir()) if entry.suffix in _WEIGHTS and _is_weights(entry)]
+    if len(found) > 1:
+        names = ", ".join(entry.name for entry in found[:5]) + (" …" if len(found) > 5 else "")
+        raise ExplorerError(
+            f"The folder {folder.name} holds {len(found)} checkpoints: {names}.", "Open the one you mean."
+        )
+    return found[0] if found else None
+
+
+def _is_weights(path: Path) -> bool:
+    if not path.is_file():
+        return False
+    with path.open("rb") as file:
+        head = file.read(_HEAD)
+    return any(reader.sniff(path, head) for reader in (safetensors_file, torch_zip, torch_legacy))
+
+
+def _contents_of(path: Path) -> Contents:
+    """What one file of weights holds, by its content."""
+    with path.open("rb") as file:
+        head = file.read(_HEAD)
+    for reader in (safetensors_file, torch_zip, torch_legacy):
+        if reader.sniff(path, head):
+            contents: Contents = reader.read_contents(path)
+            return contents
+    if other_kinds.sniff(path, head):
+        other_kinds.read(path)
+    raise other_kinds.refuse_unknown(path, head)
+
+
+def _sharded(index: Path) -> tuple[Contents, int]:
+    """All shards of an index, and how many there are."""
+    names = _shard_names(index)
+    contents = Contents()
+    for name in names:
+        shard = index.parent / name
+        if not shard.is_file():
+            raise ExplorerError(
+                f"The shard {name} is missing; {index.name} lists {len(names)} of them.",
+                "Download it beside the others.",
+            )
+        contents.add(_contents_of(shard))
+    return contents, len(names)
+
+
+def _shard_names(index: Path) -> list[str]:
+    value: Any = read_json(index)
+    weight_map = value.get("weight_map") if isinstance(value, dict) else None
+    if not isinstance(weight_map, dict) or not weight_map:
+        raise ExplorerError(f"{index.name} is no index of shards: it maps no weights to files.")
+    names = list(dict.fromkeys(weight_map.values()))
+    for name in names:
+        if not isinstance(name, str) or not _is_inside(name):
+            raise ExplorerError(
+                f"{index.name} names a shard outside its folder, which is not followed: {name!r}."
+            )
+    return names
+
+
+def _is_inside(name: str) -> bool:
+    """Whether a relative path stays inside its folder, on every system."""
+    posix, windows = PurePosixPath(name), PureWindowsPath(name)
+    outside = posix.is_absolute() or windows.is_absolute() or bool(windows.drive) or bool(windows.root)
+    return (
+        bool(name)
+        and "\0" not in name
+        and not outside
+        and ".." not in posix.parts
+        and ".." not in windows.parts
+    )
