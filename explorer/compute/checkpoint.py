@@ -32,7 +32,9 @@ def no_checkpoint(fraction: float, stage: str = "") -> None:
 def part(checkpoint: Checkpoint, start: float, end: float, stage: str) -> Checkpoint:
     """A checkpoint for one stage of a longer work, which takes it from ``start`` to ``end``."""
 
-    def report(fraction: float, _: str = "") -> None:
-        checkpoint(start + (end - start) * max(fraction, 0.0), stage)
+    name = stage
+
+    def report(fraction: float, stage: str = "") -> None:
+        checkpoint(start + (end - start) * max(fraction, 0.0), name)
 
     return report

@@ -28,13 +28,13 @@ def run_worker(name: str, connection: Connection, folder: Path, device: str) -> 
     _step_back()
     os.environ["HF_HUB_OFFLINE"] = "1"
     if name == "vectors":
-        from explorer.compute import vectors_worker
+        from explorer.compute.vectors_worker import serve as serve_vectors
 
-        vectors_worker.serve(connection, folder, device)
+        serve_vectors(connection, folder, device)
     else:
-        from explorer.compute import layout_worker
+        from explorer.compute.layout_worker import serve as serve_layout
 
-        layout_worker.serve(connection, folder)
+        serve_layout(connection, folder)
 
 
 def _step_back() -> None:

@@ -18,7 +18,7 @@ from explorer.compute.protocol import (
     RestoreTable,
     Stopped,
 )
-from explorer.compute.sharing import SessionFolder
+from explorer.compute.sharing import SessionFolder, table_group
 from explorer.compute.worker import NOBODY, Worker
 from explorer.core.listing import LoadedTable
 
@@ -42,7 +42,7 @@ class Pool:
         self._loaded: dict[int, RestoreTable] = {}
         self._workers = {
             name: Worker(name, self.folder, device, self._hear, restore)
-            for name, restore in ((VECTORS, self._to_restore), (LAYOUT, tuple))
+            for name, restore in ((VECTORS, self._to_restore), (LAYOUT, list))
         }
 
     def start(self) -> None:
@@ -58,6 +58,8 @@ class Pool:
             elif isinstance(request, ReleaseTable):
                 self._loaded.pop(request.key, None)
                 self._loads = {i: load for i, load in self._loads.items() if load.key != request.key}
+        if isinstance(request, ReleaseTable):
+            self.folder.drop(table_group(request.key))
         self._worker_of(request).send(request)
 
     def cancel(self, request: Request) -> None:

@@ -7,18 +7,19 @@ A third thread does nothing but read, and ends the process when the session's pr
 
 from __future__ import annotations
 
+import ctypes
 import os
 import queue
 import threading
 import time
 import traceback
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import suppress
 from multiprocessing.connection import Connection
 from typing import NoReturn
 
 from explorer.compute.protocol import Cancel, Done, Failed, Progress, Quit, Reply, Request, Stopped
-from explorer.compute.sharing import SessionFolder, id_of, pack, unpack
+from explorer.compute.sharing import SessionFolder, id_of, pack, table_group, unpack
 from explorer.core.errors import Cancelled, ExplorerError
 
 _REPORT_SECONDS = 0.05
@@ -59,9 +60,6 @@ class Task:
         return (now - began) / (fraction - first) * (1.0 - fraction)
 
 
-Handler = Callable[[Request, Task], object]
-
-
 class Service:
     """Serves one worker's requests until its connection ends.
 
@@ -69,37 +67,40 @@ class Service:
     ----------
     connection : Connection
     folder : SessionFolder
-    handlers : mapping of request type to function(request, task)
-        What each returns is the result.
+    handle : function(request, task)
+        Meets a request; what it returns is the result.
     short : frozenset of request types
         Those that go ahead of long work.
-    group_of : function of a request
-        The group its result's arrays belong to; None for arrays of one message only.
-    arrived : function of a request
-        Called in the reading thread, before the request is put in line.
+    breakable : frozenset of request types
+        Long ones without checkpoints, which are broken off in the middle when cancelled.
+    lasting : frozenset of request types
+        Their results' arrays are kept as long as the table (``request.key``) they belong to;
+        those of others are for one reader.
     """
 
     def __init__(
         self,
         connection: Connection,
         folder: SessionFolder,
-        handlers: Mapping[type, Handler],
+        handle: Callable[[Request, Task], object],
         *,
         short: frozenset[type] = frozenset(),
-        group_of: Callable[[Request], str | None],
-        arrived: Callable[[Request], None] = lambda request: None,
+        breakable: frozenset[type] = frozenset(),
+        lasting: frozenset[type] = frozenset(),
     ) -> None:
         self._connection = connection
         self._folder = folder
-        self._handlers = handlers
+        self._handle = handle
         self._short = short
-        self._group_of = group_of
-        self._arrived = arrived
+        self._breakable = breakable
+        self._lasting = lasting
         self._long_line: queue.SimpleQueue[Request] = queue.SimpleQueue()
         self._short_line: queue.SimpleQueue[Request] = queue.SimpleQueue()
         self._waiting_short = 0
         self._no_short = threading.Condition()
         self._cancelled: set[int] = set()
+        self._breaking = threading.Lock()
+        self._to_break = 0
         self._sending = threading.Lock()
 
     def serve(self, prepare: Callable[[], None]) -> NoReturn:
@@ -129,7 +130,7 @@ class Service:
         try:
             while not isinstance(message := self._receive(), Quit):
                 if isinstance(message, Cancel):
-                    self._cancelled.add(message.id)
+                    self._cancel(message.id)
                 elif isinstance(message, Request):
                     self._enqueue(message)
         except (EOFError, OSError):
@@ -147,8 +148,14 @@ class Service:
             self.send(Failed(id_of(data), "The table was closed.", "", str(error)))
             return None
 
+    def _cancel(self, identifier: int) -> None:
+        self._cancelled.add(identifier)
+        with self._breaking:
+            if self._to_break == identifier:
+                main = ctypes.c_ulong(threading.main_thread().ident or 0)
+                ctypes.pythonapi.PyThreadState_SetAsyncExc(main, ctypes.py_object(Cancelled))
+
     def _enqueue(self, request: Request) -> None:
-        self._arrived(request)
         if type(request) in self._short:
             with self._no_short:
                 self._waiting_short += 1
@@ -173,7 +180,10 @@ class Service:
         task = Task(request, self, yields=yields)
         try:
             self.check(request.id)
-            result = self._handlers[type(request)](request, task)
+            if type(request) in self._breakable:
+                result = self._handle_breakable(request, task)
+            else:
+                result = self._handle(request, task)
             self.send(Done(request.id, result), group=self._group_of(request))
         except Cancelled:
             self.send(Stopped(request.id))
@@ -181,6 +191,24 @@ class Service:
             self.send(_failure(request, error))
         finally:
             self._cancelled.discard(request.id)
+
+    def _handle_breakable(self, request: Request, task: Task) -> object:
+        """Meet a request that ``_cancel`` may break off anywhere, but not outside of here."""
+        with self._breaking:
+            self._to_break = request.id
+        try:
+            return self._handle(request, task)
+        finally:
+            with suppress(Cancelled):
+                with self._breaking:
+                    self._to_break = 0
+                # A blow that was struck before the lock was ours falls at the latest here.
+                for _ in range(100):
+                    pass
+            self.check(request.id)
+
+    def _group_of(self, request: Request) -> str | None:
+        return table_group(request.key) if type(request) in self._lasting else None  # type: ignore[attr-defined]
 
 
 def _failure(request: Request, error: BaseException) -> Failed:

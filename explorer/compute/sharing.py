@@ -200,9 +200,14 @@ class _Packer(pickle.Pickler):
         return self._folder.put(value, group=self._group, once=self._once)
 
 
-class _Unpacker(pickle.Unpickler):  # noqa: S301 - only ever given what our own processes packed
+class _Unpacker(pickle.Unpickler):
     def persistent_load(self, place: SharedArray) -> NDArray[Any]:
         return place.map()
+
+
+def table_group(key: int) -> str:
+    """The group of a table's arrays."""
+    return f"table-{key}"
 
 
 def _try_lock(descriptor: int) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import multiprocessing
 import os
 import queue
@@ -140,11 +139,13 @@ class Worker:
             theirs.close()
         with self._guard:
             self._process = process
+        restored = threading.Event()
         writer = threading.Thread(
-            target=self._write, args=(ours, first), name=f"{self.name} writer", daemon=True
+            target=self._write, args=(ours, first, restored), name=f"{self.name} writer", daemon=True
         )
         writer.start()
-        was_well, last_words = self._hear(ours, len(first))
+        was_well, last_words = self._hear(ours, len(first), restored)
+        restored.set()
         self._outbox.put(None)
         writer.join()
         ours.close()
@@ -155,14 +156,16 @@ class Worker:
         process.close()
         return was_well, reason
 
-    def _hear(self, connection: Connection, restoring: int) -> tuple[bool, str]:
+    def _hear(self, connection: Connection, restoring: int, restored: threading.Event) -> tuple[bool, str]:
         """Pass on what the process says until it says no more."""
         ready, last_words = False, ""
         while True:
+            if restoring == 0:
+                restored.set()
             try:
                 data = connection.recv_bytes()
             except (EOFError, OSError):
-                return ready and restoring <= 0, last_words
+                return ready and restoring == 0, last_words
             try:
                 message = unpack(data)
             except OSError as error:
@@ -185,21 +188,25 @@ class Worker:
         if known:
             self._listen(reply)
 
-    def _write(self, connection: Connection, first: list[Request]) -> None:
-        """Send what is in line, until a None comes."""
-        for message in itertools.chain(first, iter(self._outbox.get, None)):
-            identifier = getattr(message, "id", NOBODY)
+    def _write(self, connection: Connection, first: list[Request], restored: threading.Event) -> None:
+        """Send what restores the tables and, once they are, what is in line, until a None comes."""
+        for request in first:
+            self._send_now(connection, request)
+        restored.wait()
+        for message in iter(self._outbox.get, None):
             # A request may have failed, with the process before this one, while it was in line.
-            if identifier != NOBODY and identifier not in self._in_hand:
-                continue
-            try:
-                data = pack(message, self._folder, once=True)
-            except ExplorerError as error:
-                self._answer(Failed(identifier, error.message, error.hint, error.detail))
-                continue
-            # A broken pipe is noticed by the reading side.
-            with suppress(OSError):
-                connection.send_bytes(data)
+            if not isinstance(message, Request) or message.id in self._in_hand:
+                self._send_now(connection, message)
+
+    def _send_now(self, connection: Connection, message: object) -> None:
+        try:
+            data = pack(message, self._folder, once=True)
+        except ExplorerError as error:
+            self._answer(Failed(getattr(message, "id", NOBODY), error.message, error.hint, error.detail))
+            return
+        # A broken pipe is noticed by the reading side.
+        with suppress(OSError):
+            connection.send_bytes(data)
 
     def _fail_all(self, reason: str) -> None:
         with self._guard:

@@ -37,7 +37,7 @@ class Step:
     end: float = 1.0
 
 
-Steps = Generator[Step, Any, object]
+Steps = Generator[Step, Any, Any]
 
 
 @dataclass(eq=False)

@@ -1,0 +1,177 @@
+"""The loaded tables in the vectors worker, and what can be asked of them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from explorer.compute import protocol
+from explorer.compute.checkpoint import Checkpoint
+from explorer.compute.device import choose_device, describe
+from explorer.compute.files import Files, mappable, table_listing
+from explorer.compute.graph import neighbour_graph
+from explorer.compute.projection import positions_of
+from explorer.compute.search import find_neighbours
+from explorer.compute.vectors import Vectors
+from explorer.core.errors import ExplorerError
+from explorer.core.health import Health
+from explorer.core.health_scan import examine, row_blocks
+from explorer.core.labels import Labels
+from explorer.core.listing import LoadedTable
+from explorer.core.results import NeighbourGraph, SearchResult
+
+
+@dataclass(eq=False)
+class Table:
+    """One loaded table."""
+
+    vectors: Vectors
+    labels: Labels | None
+
+
+class Tables:
+    """All loaded tables, by key.
+
+    Parameters
+    ----------
+    files : Files
+    device : {"auto", "cpu", "cuda", "mps"}
+    tell : function of a message
+        Sends a message that answers no request.
+    """
+
+    def __init__(self, files: Files, device: str, tell: Callable[[object], None]) -> None:
+        self._files = files
+        self._wish = device
+        self._tell = tell
+        self._tables: dict[int, Table] = {}
+        self._lost: dict[int, ExplorerError] = {}
+        self._handlers: dict[type, Callable[..., object]] = {
+            protocol.LoadTable: self._load,
+            protocol.RestoreTable: self._restore,
+            protocol.ReleaseTable: self._release,
+            protocol.Project: self._project,
+            protocol.BuildGraph: self._build_graph,
+            protocol.Search: self._search,
+            protocol.FetchRows: self._fetch_rows,
+        }
+        # The first use of a device can take seconds.
+        self._tell_device()
+
+    def handle(self, request: protocol.Request, checkpoint: Checkpoint) -> object:
+        """Meet any request but OpenFile.
+
+        Raises
+        ------
+        ExplorerError
+        Cancelled
+        """
+        with torch.inference_mode():
+            return self._handlers[type(request)](request, checkpoint)
+
+    def _of(self, key: int) -> Table:
+        if key in self._lost:
+            raise self._lost[key]
+        if key not in self._tables:
+            raise ExplorerError("This table is no longer loaded.", "Open its file again.")
+        return self._tables[key]
+
+    def _load(self, request: protocol.LoadTable, checkpoint: Checkpoint) -> LoadedTable:
+        device = choose_device(self._wish)
+        checkpoint(-1.0, "Reading")
+        table, values = self._files.table(request.source, request.table)
+        padding = table.labels.padding if table.labels is not None else 0
+        health = examine(_watched(values, checkpoint), table.rows, padding)
+        checkpoint(-1.0, f"Moving to {device}")
+        scale = math.sqrt(table.dim) if request.scaled else 1.0
+        vectors = Vectors(values, health, device, scale)
+        self._tables[request.key] = Table(vectors, table.labels)
+        self._lost.pop(request.key, None)
+        self._tell_device()
+        return LoadedTable(
+            key=request.key,
+            path=request.source.path,
+            listing=table_listing(table, values),
+            labels=table.labels,
+            health=replace(health, norms=vectors.norms),
+            scaled=request.scaled,
+            device=str(device),
+            metadata=mappable(table.metadata),
+        )
+
+    def _restore(self, request: protocol.RestoreTable, checkpoint: Checkpoint) -> None:
+        key = request.load.key
+        try:
+            loaded = self._load(request.load, checkpoint)
+            if not _same(loaded.health, request.health):
+                del self._tables[key]
+                raise ExplorerError(
+                    f"{request.load.source.path} has changed since it was opened.", "Open it again."
+                )
+        except ExplorerError as error:
+            self._lost[key] = error
+
+    def _release(self, request: protocol.ReleaseTable, checkpoint: Checkpoint) -> None:
+        self._tables.pop(request.key, None)
+        self._lost.pop(request.key, None)
+        if torch.cuda.is_available():
+            torch.cuda.empty_cache()
+        self._tell_device()
+
+    def _project(self, request: protocol.Project, checkpoint: Checkpoint) -> NDArray[np.float32]:
+        return positions_of(self._of(request.key).vectors, checkpoint=checkpoint)
+
+    def _build_graph(self, request: protocol.BuildGraph, checkpoint: Checkpoint) -> NeighbourGraph:
+        vectors = self._of(request.key).vectors
+        graph = neighbour_graph(
+            vectors, request.k, request.metric, distinct=request.distinct, checkpoint=checkpoint
+        )
+        self._tell_device()
+        return graph
+
+    def _search(self, request: protocol.Search, checkpoint: Checkpoint) -> SearchResult:
+        table = self._of(request.key)
+        return find_neighbours(
+            table.vectors,
+            request.metric,
+            request.k,
+            terms=request.terms,
+            vector=request.vector,
+            special=table.labels.special if table.labels is not None else None,
+            all_rows=request.all_rows,
+            include_query=request.include_query,
+        )
+
+    def _fetch_rows(self, request: protocol.FetchRows, checkpoint: Checkpoint) -> NDArray[np.float32]:
+        vectors = self._of(request.key).vectors
+        if len(request.rows) and not 0 <= request.rows.min() <= request.rows.max() < vectors.rows:
+            raise ExplorerError(f"This table has rows #0 to #{vectors.rows - 1}.")
+        return vectors.fetch(request.rows)
+
+    def _tell_device(self) -> None:
+        try:
+            self._tell(protocol.DeviceChanged(describe(choose_device(self._wish))))
+        except ExplorerError:
+            # Said when a table is to be loaded.
+            self._tell(protocol.DeviceChanged(describe(choose_device("cpu"))))
+
+
+def _watched(values: NDArray, checkpoint: Checkpoint) -> Iterator[NDArray]:
+    """The rows in blocks, with a checkpoint at each."""
+    done = 0
+    for block in row_blocks(values):
+        checkpoint(done / len(values), "Reading")
+        yield block
+        done += len(block)
+
+
+def _same(found: Health, before: Health) -> bool:
+    """Whether two readings found the same rows."""
+    return np.array_equal(found.states, before.states) and np.array_equal(
+        found.norms, before.norms, equal_nan=True
+    )
