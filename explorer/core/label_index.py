@@ -50,7 +50,7 @@ class Match:
 
 
 class LabelIndex:
-    """A look-up of rows by label; needs about 40 bytes a row beside the labels.
+    """A look-up of rows by label; needs some 45 bytes a row, and the labels twice.
 
     Parameters
     ----------
@@ -74,23 +74,21 @@ class LabelIndex:
 
     def _fill(self, labels: Labels) -> Iterator[float]:
         self.labels = labels
-        exact: list[bytes] = []
-        folded: list[bytes] = []
+        self._exact, self._folded = Haystack(), Haystack()
         self._spellings = Spellings(len(labels))
         for start in range(0, len(labels), _SLICE_ROWS):
             until = min(start + _SLICE_ROWS, len(labels))
-            exact.append(_separated(labels, start, until))
-            folded.append(_fold_slice(exact[-1], until - start))
-            self._spellings.add(folded[-1])
+            exact = _separated(labels, start, until)
+            folded = _fold_slice(exact, until - start)
+            self._exact.add(exact)
+            self._folded.add(folded)
+            self._spellings.add(folded)
             yield 0.9 * until / len(labels)
-        self._exact = Haystack(exact)
-        yield 0.92
-        self._exact.sort()
-        yield 0.95
-        self._folded = Haystack(folded)
-        yield 0.97
-        self._folded.sort()
-        yield 1.0
+        for step, finish in enumerate(
+            (self._exact.join, self._exact.sort, self._folded.join, self._folded.sort), 1
+        ):
+            finish()
+            yield 0.9 + 0.025 * step
 
     def find(self, text: str) -> Match | None:
         """Rows whose label is the text, else that are once both are normalised, else case-folded.
@@ -104,7 +102,9 @@ class LabelIndex:
         plain = normalise(text)
         if plain:
             rows = self._named(self._folded.whole(_encode(fold(text))))
-            if same := tuple(row for row in rows if normalise(self.labels[row]) == plain):
+            texts = self._exact.texts(np.array(rows, np.int64))
+            fits = {text: normalise(_decode(text)) == plain for text in set(texts)}
+            if same := tuple(row for row, text in zip(rows, texts, strict=True) if fits[text]):
                 return Match(same, "normalised")
             if rows:
                 return Match(rows, "case-folded")
@@ -123,7 +123,7 @@ class LabelIndex:
         if not needle:
             return [int(row) for row in np.flatnonzero(~self.labels.missing)[:limit]]
         found: list[int] = self._folded.whole(needle)[:limit].tolist()
-        beginning = self._folded.starting(needle)[: 2 * limit].tolist()
+        beginning = self._folded.starting(needle, 2 * limit)
         for hits in (beginning, self._folded.holding(needle)):
             seen = set(found)
             found.extend(islice((row for row in hits if row not in seen), limit - len(found)))
