@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import threading
 from collections.abc import Callable
 
@@ -46,7 +47,8 @@ class Pool:
         }
 
     def start(self) -> None:
-        """Begin to start the workers."""
+        """Begin to start the workers. They end with this process at the latest."""
+        atexit.register(self.close)
         for worker in self._workers.values():
             worker.start()
 
@@ -72,6 +74,7 @@ class Pool:
 
     def close(self) -> None:
         """End the workers and remove the session's folder. Takes up to a second."""
+        atexit.unregister(self.close)
         for worker in self._workers.values():
             worker.begin_close()
         for worker in self._workers.values():

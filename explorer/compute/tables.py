@@ -71,8 +71,7 @@ class Tables:
         ExplorerError
         Cancelled
         """
-        with torch.inference_mode():
-            return self._handlers[type(request)](request, checkpoint)
+        return self._handlers[type(request)](request, checkpoint)
 
     def _of(self, key: int) -> Table:
         if key in self._lost:
