@@ -33,7 +33,7 @@ def require_window() -> None:
         A system library or a display is missing; the hint names what to install or to set.
     """
     require_qt("PySide6.QtWidgets")
-    if sys.platform != "linux":
+    if not _on_linux():
         return
     platform = os.environ.get("QT_QPA_PLATFORM", "").split(":")[0].split(";")[0]
     if platform.startswith(_NEEDS_NO_DISPLAY):
@@ -48,6 +48,20 @@ def require_window() -> None:
         _require_plugin("libqwayland.so")
     else:
         raise ExplorerError("There is no display to open a window on.", _WITHOUT)
+
+
+def prepare_offscreen() -> None:
+    """Make ready to paint pictures where there may be no display.
+
+    Raises
+    ------
+    ExplorerError
+        A system library is missing.
+    """
+    if _on_linux():
+        # Windows and macOS need no display to paint, and have their fonts on their own platform only.
+        os.environ["QT_QPA_PLATFORM"] = "offscreen"
+    require_qt()
 
 
 def require_qt(module: str = "PySide6.QtGui") -> None:

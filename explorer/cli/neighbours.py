@@ -22,6 +22,10 @@ def run(call: argparse.Namespace) -> int:
     resolved = resolve(text, index, table.rows)
     result = _search(table, resolved, call)
     notes = [*notes_of(opened, table), *resolved.notes]
+    ranked = [
+        (rank, int(row), label_of(table.labels, int(row)), score)
+        for rank, (row, score) in enumerate(zip(result.rows, result.scores, strict=True), 1)
+    ]
     if call.options.json:
         print_json(
             {
@@ -30,22 +34,19 @@ def run(call: argparse.Namespace) -> int:
                 "table": table.name,
                 "metric": str(result.metric),
                 "neighbours": [
-                    {"rank": rank, "row": row, "label": label_of(table.labels, row), "score": float(score)}
-                    for rank, (row, score) in enumerate(_pairs(result), 1)
+                    # A float32's shortest digits, not its long expansion as a float64.
+                    {"rank": rank, "row": row, "label": label, "score": float(str(score))}
+                    for rank, row, label, score in ranked
                 ],
                 "notes": notes,
             }
         )
         return 0
-    print(printable(f"{text}  ({resolved.matched}), {table.name}, {result.metric}"))
+    print(printable(f"{text}: {resolved.matched} in {table.name} by {result.metric}"))
     print()
-    score_name = "DISTANCE" if result.metric.ascending else "SCORE"
     print_columns(
-        ("RANK", score_name, "ROW", "LABEL"),
-        [
-            (str(rank), score, str(row), label_of(table.labels, row))
-            for rank, (row, score) in enumerate(_pairs(result), 1)
-        ],
+        ("RANK", "DISTANCE" if result.metric.ascending else "SCORE", "ROW", "LABEL"),
+        [(str(rank), f"{score:.4f}", str(row), label) for rank, row, label, score in ranked],
         right=(0, 1, 2),
     )
     print_notes(notes)
@@ -55,24 +56,18 @@ def run(call: argparse.Namespace) -> int:
 def _search(table: EmbeddingTable, resolved: Resolved, call: argparse.Namespace) -> SearchResult:
     # torch takes seconds to import: only once the query is known to be one.
     from explorer.compute.device import choose_device
-    from explorer.compute.search import candidate_rows, query_vector, search
+    from explorer.compute.search import find_neighbours
     from explorer.compute.vectors import Vectors
 
-    options, metric = call.options, Metric(call.metric)
-    array = table.read()
+    options = call.options
+    values = table.read()
     scale = table.dim**0.5 if options.scaled else 1.0
-    vectors = Vectors(array, health_of(table, array), choose_device(options.device), scale)
-    candidates = candidate_rows(
-        vectors,
-        metric,
-        own=[term.row for term in resolved.terms],
+    return find_neighbours(
+        Vectors(values, health_of(table, values), choose_device(options.device), scale),
+        Metric(call.metric),
+        call.k,
+        terms=resolved.terms,
         special=None if table.labels is None else table.labels.special,
         all_rows=options.all_rows,
         include_query=options.include_query,
     )
-    return search(vectors, query_vector(vectors, resolved.terms, metric), metric, call.k, candidates)
-
-
-def _pairs(result: SearchResult) -> list[tuple[int, str]]:
-    """Rows and their scores, in the fewest digits that are the same float32."""
-    return [(int(row), str(score)) for row, score in zip(result.rows, result.scores, strict=True)]

@@ -36,7 +36,8 @@ def run(call: argparse.Namespace) -> int:
             }
         )
         return 0
-    print(printable(f"{_name(call.file)}: {opened.format}\n").replace("\\n", ""))
+    print(printable(f"{_name(call.file)}: {opened.format}"))
+    print()
     print_columns(
         ("TABLE", "ROWS", "DIM", "TYPE", "ROLE", "LABELS", "ROWS WITH FAULTS"),
         [_as_row(table, count) for table, count in zip(tables, counts, strict=True)],

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 
 from explorer.cli.display import require_window
 from explorer.cli.printing import print_columns, print_json
 from explorer.cli.writing import require_writable
 from explorer.core.errors import ExplorerError
+from explorer.demos import demos, find_demo
 
 
 def run(call: argparse.Namespace) -> int:
     """Open the window on files or on a demo; or list the demos."""
     if call.command == "demo" and call.list:
         return _list_demos(call.options.json)
-    files = [_demo(call.name)] if call.command == "demo" else call.files
+    files = [find_demo(call.name).path] if call.command == "demo" else call.files
     for path in files:
         if not path.exists():
             raise ExplorerError(f"There is no file {path}.")
@@ -43,8 +43,6 @@ def run(call: argparse.Namespace) -> int:
 
 
 def _list_demos(as_json: bool) -> int:
-    from explorer.demos import demos
-
     found = demos()
     if as_json:
         print_json(
@@ -53,17 +51,3 @@ def _list_demos(as_json: bool) -> int:
     else:
         print_columns(("NAME", "KIND", "PATH"), [(demo.name, demo.kind, str(demo.path)) for demo in found])
     return 0
-
-
-def _demo(name: str | None) -> Path:
-    from explorer.demos import demos
-
-    found = demos()
-    if name is None:
-        return found[0].path
-    for demo in found:
-        if demo.name == name:
-            return demo.path
-    raise ExplorerError(
-        f"There is no demo named “{name}”.", f"Choose one of {', '.join(demo.name for demo in found)}."
-    )
