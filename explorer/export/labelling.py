@@ -54,12 +54,13 @@ def with_labels(
     Figure, Placement
     """
     twins = twins or {}
+    previous = previous if previous is not None and previous.density is density else None
     focus = np.array([] if figure.focus is None else [figure.focus], np.int64)
     firm = in_turn(focus, figure.results[:MOST_RESULTS])
     few = twins if len(twins) <= MOST_TWINS else {}
     many = np.array(sorted(few, key=lambda row: -few[row]), np.int64)
     free = candidates(figure.xy, figure.codes, figure.palette, figure.viewport, density, order)
-    stay = kept(previous, figure.viewport) if previous and previous.density is density else free[:0]
+    stay = kept(previous, figure.viewport)
     many, stay = (_shown(figure, rows) for rows in (many, stay))
     rows = in_turn(firm, many, stay, free)
     bold = np.arange(len(rows)) < len(firm)

@@ -23,7 +23,7 @@ def write_layout_csv(
     """
     places = np.asarray(xy, np.float32)
     with replacing(Path(path)) as temporary, _open(temporary) as stream:
-        writer = csv.writer(stream, lineterminator="\n")
+        writer = csv.writer(stream)  # ends lines as RFC 4180 does, and so quotes every kind of line end
         writer.writerow(("row", "x", "y", "label"))
         for row, place, label in zip(rows.tolist(), places, labels, strict=True):
             writer.writerow((row, *(_number(value) for value in place), label))
@@ -52,7 +52,7 @@ def write_neighbours_csv(
     header = ("rank", "row", "label", "score") + (() if above is None else ("above",))
     deviations = [()] * len(rows) if above is None else [(f"{value:.4f}",) for value in above]
     with replacing(Path(path)) as temporary, _open(temporary) as stream:
-        writer = csv.writer(stream, lineterminator="\n")
+        writer = csv.writer(stream)
         writer.writerow(header)
         entries = zip(rows.tolist(), labels, np.asarray(scores, np.float32), deviations, strict=True)
         for rank, (row, label, score, more) in enumerate(entries, 1):

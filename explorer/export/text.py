@@ -53,6 +53,10 @@ class TextCache:
         self._widths: OrderedDict[tuple[str, bool], float] = OrderedDict()
         self._images: OrderedDict[tuple[str, bool, int, str, float], QImage] = OrderedDict()
 
+    def __len__(self) -> int:
+        """How many label pictures are kept; never more than 4,000."""
+        return len(self._images)
+
     def size(self, text: str, bold: bool = False, count: int = 1) -> tuple[float, float]:
         """Width and height in points of a label's box, its halo not counted."""
         height = self._metrics[bold].height()
