@@ -21,8 +21,8 @@ from explorer.readers.packed_labels import escape, pack
 from explorer.readers.vector_lines import BOM
 
 _LARGEST = 1 << 30
-_NAMING = ("label", "labels", "word", "words", "token", "tokens", "text", "name", "title", "term", "key")
-_ROW_KEYS = ("id", "ids", "index", "row", "token_id", "idx")
+NAMING = ("label", "labels", "word", "words", "token", "tokens", "text", "name", "title", "term", "key")
+ROW_KEYS = ("id", "ids", "index", "row", "token_id", "idx")
 
 
 class HeaderUnknownError(ExplorerError):
@@ -124,11 +124,11 @@ class LabelText:
         if not self.columns or len(self.columns) < 2:
             return False
         head, *rest = self.columns
-        if any(field.strip().lower() in _NAMING + _ROW_KEYS for field in head):
+        if any(field.strip().lower() in NAMING + ROW_KEYS for field in head):
             return True
         tails = zip(*(line for line in rest if len(line) == len(head)), strict=True)
         return any(
-            _typed([field]).dtype == object and _typed(list(tail)).dtype != object
+            typed_column([field]).dtype == object and typed_column(list(tail)).dtype != object
             for field, tail in zip(head, tails, strict=False)
             if field.strip()
         )
@@ -154,7 +154,9 @@ class LabelText:
         columns = [list(column) for column in zip(*lines, strict=True)]
         columns = _joined_by_row(columns, names, named=bool(start))
         chosen = label_column(names, columns)
-        metadata = {_unique(names, i): _typed(column) for i, column in enumerate(columns) if i != chosen}
+        metadata = {
+            _unique(names, i): typed_column(column) for i, column in enumerate(columns) if i != chosen
+        }
         return NamedRows(Labels.from_texts(columns[chosen], self.name), metadata)
 
 
@@ -213,10 +215,10 @@ def _csv_lines(data: bytes, name: str) -> list[list[str]]:
 def label_column(names: list[str], columns: list[list[str]]) -> int:
     """The column that names the rows: one that is called so, else the first of texts, else the first."""
     lower = [name.lower() for name in names]
-    for wanted in _NAMING:
+    for wanted in NAMING:
         if wanted in lower:
             return lower.index(wanted)
-    texts = [i for i, column in enumerate(columns) if _typed(column).dtype == object]
+    texts = [i for i, column in enumerate(columns) if typed_column(column).dtype == object]
     return texts[0] if texts else 0
 
 
@@ -224,7 +226,7 @@ def _joined_by_row(columns: list[list[str]], names: list[str], *, named: bool) -
     """Lines in the order of the rows, where a column says which row each is."""
     rows = len(columns[0])
     for name, column in zip(names, columns, strict=True):
-        may_be_key = name.lower() in _ROW_KEYS if named else len(columns) == 2
+        may_be_key = name.lower() in ROW_KEYS if named else len(columns) == 2
         if may_be_key and all(field.isascii() and field.isdigit() and len(field) < 19 for field in column):
             keys = [int(field) for field in column]
             if sorted(keys) == list(range(rows)):
@@ -237,7 +239,7 @@ def _unique(names: list[str], index: int) -> str:
     return names[index] if names.index(names[index]) == index else f"{names[index]} ({index + 1})"
 
 
-def _typed(column: list[str]) -> NDArray:
+def typed_column(column: list[str]) -> NDArray:
     """Numbers where all fields are (an empty one is NaN), else texts."""
     filled = [field.strip() for field in column if field.strip()]
     if filled and not any("_" in field for field in filled):

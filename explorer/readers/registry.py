@@ -30,12 +30,19 @@ from typing import Protocol
 from explorer.core.errors import ExplorerError
 from explorer.core.table import OpenedFile
 from explorer.readers import (
+    arrays,
+    delimited,
     hf_folder,
+    json_lines,
     other_kinds,
+    parquet_file,
     pickle_file,
     safetensors_file,
+    tensorboard,
     torch_legacy,
     torch_zip,
+    word2vec_binary,
+    word_vectors,
 )
 
 HEAD = 4096
@@ -56,8 +63,15 @@ READERS: tuple[Reader, ...] = (
     torch_zip,
     torch_legacy,
     safetensors_file,
+    arrays,
+    parquet_file,
     hf_folder,
     pickle_file,
+    json_lines,
+    tensorboard,
+    word_vectors,
+    word2vec_binary,
+    delimited,
 )
 
 

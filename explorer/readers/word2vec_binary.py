@@ -22,16 +22,13 @@ from explorer.readers.mapped_file import MappedFile
 from explorer.readers.packed_labels import INSIDE, pack
 
 _HEADER = re.compile(rb"(?:\xef\xbb\xbf)?(\d{1,18})[ \t]+(\d{1,18})[ \t\r]*\n")
-_FASTTEXT_MAGIC = (793712314).to_bytes(4, "little")
 _LONGEST_NAME = 4096
 _NO_TEXT = re.compile(rb"[\x00-\x08\x0e-\x1f]")
 _CHUNK = 1 << 14
 
 
 def sniff(path: Path, head: bytes) -> bool:
-    """Whether a header of two counts is followed by something other than text; or it is fastText's binary."""
-    if head.startswith(_FASTTEXT_MAGIC):
-        return True
+    """Whether a header of two counts is followed by something other than text."""
     header = _HEADER.match(head)
     return header is not None and len(head) > header.end() and not word_vectors.sniff(path, head)
 
@@ -42,15 +39,10 @@ def read(path: Path) -> OpenedFile:
     Raises
     ------
     ExplorerError
-        The file is fastText's binary, is cut off, or does not hold what its header promises.
+        The file is cut off, or does not hold what its header promises.
     """
     mapped = MappedFile(path)
     data = mapped.map()
-    if data[:4] == _FASTTEXT_MAGIC:
-        raise ExplorerError(
-            f"{path.name} is a fastText model in fastText's own binary form.",
-            "Open the .vec file that fastText wrote beside it.",
-        )
     header = _HEADER.match(data[:_LONGEST_NAME])
     if header is None:
         raise ExplorerError(f"{path.name} has no header of a word2vec binary.")

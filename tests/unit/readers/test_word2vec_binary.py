@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from explorer.core.errors import ExplorerError
-from explorer.readers import word2vec_binary, word_vectors
+from explorer.readers import open_file, word2vec_binary, word_vectors
 
 RNG = np.random.default_rng(3)
 DIM = 20
@@ -99,10 +99,17 @@ def test_that_a_cut_file_is_refused(tmp_path, newline):
 
 
 def test_that_a_fasttext_binary_is_called_by_its_name():
-    path = Path(datapath("lee_fasttext_new.bin"))
-    assert word2vec_binary.sniff(path, path.read_bytes()[:4096])
     with pytest.raises(ExplorerError, match=r"is a fastText model .* \.vec file"):
-        word2vec_binary.read(path)
+        open_file(datapath("lee_fasttext_new.bin"))
+
+
+def test_that_a_gensim_pickle_named_bin_opens_as_what_it_is(tmp_path):
+    vectors_ = KeyedVectors(4)
+    vectors_.add_vectors(["a", "b"], np.eye(2, 4, dtype=np.float32))
+    vectors_.save(str(tmp_path / "vectors.bin"))
+    file = open_file(tmp_path / "vectors.bin")
+    assert "gensim" in file.format
+    assert list(file.tables[0].labels) == ["a", "b"]
 
 
 def test_that_a_real_file_reads_as_gensim_reads_it():
