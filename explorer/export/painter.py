@@ -58,7 +58,7 @@ def paint(
     _draw_links(painter, figure)
     _draw_ringed(painter, figure)
     _draw_stars(painter, figure)
-    _draw_labels(painter, figure, cache or TextCache())
+    _draw_labels(painter, figure, TextCache() if cache is None else cache)
     draw_legend(painter, figure)
     _draw_title(painter, figure)
     painter.restore()
