@@ -32,6 +32,7 @@ from explorer.core.table import OpenedFile
 from explorer.readers import (
     arrays,
     delimited,
+    gensim_file,
     hf_folder,
     json_lines,
     other_kinds,
@@ -66,6 +67,7 @@ READERS: tuple[Reader, ...] = (
     arrays,
     parquet_file,
     hf_folder,
+    gensim_file,
     pickle_file,
     json_lines,
     tensorboard,

@@ -83,6 +83,15 @@ class _Line:
         """Numbers in the row, if its first field is the label."""
         return min(self.trailing, self.named - 1)
 
+    def has_columns(self, dim: int) -> bool:
+        """Whether tabs part more than the label from the last ``dim`` numbers: a file of columns."""
+        return len(self.fields) > dim and b"\t" in _label_text(self.text, dim)
+
+
+def _label_text(text: bytes, dim: int) -> bytes:
+    """What stands before the last ``dim`` fields."""
+    return text[: [match.start() for match in _FIELD.finditer(text)][-dim]].strip(b" \t")
+
 
 def detect_shape(sample: bytes, name: str, *, bare: bool = False) -> LineShape | None:
     """What the first lines of a file say about it.
@@ -99,7 +108,7 @@ def detect_shape(sample: bytes, name: str, *, bare: bool = False) -> LineShape |
     Returns
     -------
     LineShape or None
-        None where this is not a text of vectors.
+        None where this is not a text of vectors, or one of several columns parted by tabs.
 
     Raises
     ------
@@ -129,6 +138,12 @@ def detect_shape(sample: bytes, name: str, *, bare: bool = False) -> LineShape |
         return None
     if not width and 2 * sum(line.dim >= dim for line in rows) < len(rows):
         return None
+    if not header and not bare and _names_columns(rows, dim):
+        rows = rows[1:]
+        if any(b"\t" in line.text for line in rows):
+            return None
+    if not width and any(line.has_columns(dim) for line in rows):
+        return None
     return LineShape(
         dim=dim,
         labelled=not width,
@@ -157,6 +172,11 @@ def _header(lines: list[_Line]) -> tuple[int, int] | None:
     if not lines or len(lines[0].fields) != 2 or not all(map(_INTEGER.match, lines[0].fields)):
         return None
     return int(lines[0].fields[0]), int(lines[0].fields[1])
+
+
+def _names_columns(rows: list[_Line], dim: int) -> bool:
+    """Whether the first line has a name for each of the others' fields."""
+    return len(rows) > 1 and rows[0].trailing == 0 and len(rows[0].fields) in (dim, dim + 1)
 
 
 def _bare_dim(rows: list[_Line], header: tuple[int, int] | None) -> int:

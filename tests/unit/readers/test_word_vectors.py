@@ -220,6 +220,22 @@ def test_that_other_text_is_left_to_others(tmp_path, text):
     assert not word_vectors.sniff(path, text.encode())
 
 
+def test_that_a_line_of_column_names_is_no_row(tmp_path):
+    assert names_and_rows(opened(tmp_path, "word d0 d1\nking 1 2\nman 3 4\n")) == (
+        ["king", "man"],
+        [[1, 2], [3, 4]],
+    )
+
+
+@pytest.mark.parametrize(
+    "text", ["word\td0\td1\nking\t1\t2\n", "king\tnoun\t1.5\t2\nrun\tverb\t3.5\t4\n", "w\tn\td\ne\na\t3\t1\n"]
+)
+def test_that_columns_parted_by_tabs_are_left_to_the_reader_of_columns(tmp_path, text):
+    path = tmp_path / "columns.tsv"
+    path.write_text(text)
+    assert not word_vectors.sniff(path, text.encode())
+
+
 def test_that_a_header_with_no_row_says_so(tmp_path):
     path = tmp_path / "empty.txt"
     path.write_text("400000 300\n")
