@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from explorer.readers.inert_values import Instance
+from explorer.readers.inert_values import Instance, PickledArray
 from explorer.readers.named_vectors import NamedVectors, as_tensor, as_texts, find_in_dict, find_in_list, lone
 from explorer.readers.tensors import Tensor, Unreadable
 
@@ -28,8 +28,10 @@ _TRANSPARENT = frozenset(["_parameters", "_buffers", "_modules"])
 _MAX_VISITS = 4  # of one container
 _MAX_STEPS = 2_000_000
 _MAX_DEPTH = 100
-_MAX_TABLES = 64  # that are spelt out with their names
+_MAX_TABLES = 16  # that are spelt out with their names
 _LEAST_VOCABULARY = 4
+_MAX_NAME = 1000
+_LOOKED_INTO = (dict, list, tuple, Instance, Tensor, Unreadable, PickledArray)
 
 
 @dataclass(eq=False)
@@ -96,7 +98,7 @@ class _Place:
     name: str = ""
     depth: int = 0
 
-    def inside(self, key: str, wraps: bool) -> _Place:
+    def inside(self, key: str, wraps: bool = False) -> _Place:
         if wraps and not self.name:
             return _Place(f"{self.wrapper}.{key}" if self.wrapper else key, "", self.depth + 1)
         return _Place(
@@ -144,23 +146,41 @@ class _Walk:
             tables = find(value, place.name)
         if tables:
             self.tables.extend(tables)
-        elif (texts := as_texts(value)) is not None:
-            if len(texts) >= _LEAST_VOCABULARY:
+        elif len(value) >= _LEAST_VOCABULARY and _is_vocabulary(value):
+            if self._visits[id(value)] == 1 and (texts := as_texts(value)) is not None:
                 self.vocabularies.append((place.name or place.wrapper, texts))
         elif isinstance(value, dict):
             yield from _inside_dict(place, value)
         else:
-            yield from ((place.inside(str(i), False), item) for i, item in enumerate(value))
+            yield from _named(place, enumerate(value))
+
+
+def _is_vocabulary(value: dict[Any, Any] | list[Any] | tuple[Any, ...]) -> bool:
+    """Whether the first entry is a name, or a name and a number."""
+    first = next(iter(value.items())) if isinstance(value, dict) else (value[0],)
+    return any(type(part) is str for part in first) and all(type(part) in (str, int) for part in first)
 
 
 def _inside_dict(place: _Place, value: dict[Any, Any]) -> Iterator[tuple[_Place, Any]]:
     for key, item in value.items():
-        if isinstance(key, str) and place.depth <= 1 and _NOT_MODEL.fullmatch(key.lower()):
+        if not isinstance(item, _LOOKED_INTO):
             continue
-        if isinstance(item, str | int | float | None):
-            continue
-        wraps = isinstance(key, str) and isinstance(item, dict | Instance) and bool(_WRAPPER.fullmatch(key))
-        yield place.inside(str(key), wraps), item
+        if isinstance(key, str) and len(key) <= _MAX_NAME:
+            if place.depth <= 1 and _NOT_MODEL.fullmatch(key.lower()):
+                continue
+            if isinstance(item, dict | Instance) and _WRAPPER.fullmatch(key):
+                yield place.inside(key, wraps=True), item
+                continue
+        yield from _named(place, [(key, item)])
+
+
+def _named(place: _Place, items: Iterable[tuple[Any, Any]]) -> Iterator[tuple[_Place, Any]]:
+    """What can hold a tensor, at the place inside this one that its key names."""
+    for key, item in items:
+        if isinstance(item, _LOOKED_INTO) and type(key) in (str, int):
+            text = str(key)
+            if len(place.name) + len(text) < _MAX_NAME:
+                yield place.inside(text), item
 
 
 def _inside_instance(place: _Place, value: Instance) -> Iterator[tuple[_Place, Any]]:
@@ -169,8 +189,8 @@ def _inside_instance(place: _Place, value: Instance) -> Iterator[tuple[_Place, A
         return
     for key, item in value.attributes.items():
         if key in _TRANSPARENT and isinstance(item, dict):
-            yield from ((place.inside(str(name), False), child) for name, child in item.items())
-        elif not (isinstance(key, str) and key.startswith("_")):
-            yield place.inside(str(key), False), item
-    yield from ((place.inside(str(key), False), item) for key, item in (value.entries or {}).items())
-    yield from ((place.inside(str(i), False), item) for i, item in enumerate(value.items or ()))
+            yield from _named(place, item.items())
+        elif isinstance(key, str) and not key.startswith("_"):
+            yield from _named(place, [(key, item)])
+    yield from _named(place, (value.entries or {}).items())
+    yield from _named(place, enumerate(value.items or ()))

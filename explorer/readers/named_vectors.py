@@ -288,7 +288,7 @@ def _vectors_by_name(entries: Mapping[Any, Any], name: str) -> list[NamedVectors
     """``{name: vector}``, all vectors of one length and none of them a layer's parameter."""
     if not all(type(key) in (str, int) for key in entries):
         return []
-    if any(isinstance(key, str) and _PARAMETER.fullmatch(key) for key in entries):
+    if any(isinstance(key, str) and len(key) < 1000 and _PARAMETER.fullmatch(key) for key in entries):
         return []
     vectors: list[Tensor] = []
     longest = _MAX_NUMBERS // len(entries)

@@ -130,10 +130,10 @@ class _Reader:
         if run is None:
             # How many bytes are there is known only after the pickle; more than the file has, there can't be.
             if reference.nbytes > len(self.data) - self.position:
-                raise BadPickleError(f"storage {reference.key} needs {reference.nbytes} bytes")
+                raise BadPickleError(f"storage {reference.key[:40]!r} needs {reference.nbytes} bytes")
             run = self.runs[reference.key] = _Run(reference, self.view)
         elif (run.reference.dtype, run.reference.elements) != (reference.dtype, reference.elements):
-            raise BadPickleError(f"storage {reference.key} is described in two ways")
+            raise BadPickleError(f"storage {reference.key[:40]!r} is described in two ways")
         first, count = reference.view[1:] if reference.view else (0, reference.elements)
         bounds = (reference.key, first * reference.itemsize, count * reference.itemsize)
         if bounds not in self.parts:
@@ -145,14 +145,16 @@ class _Reader:
         for key in keys:
             run = self.runs.get(key) if isinstance(key, str) else None
             if run is None or run.start >= 0 or not run.reference.itemsize:
-                raise BadPickleError(f"storage {key} belongs to no tensor, or is of an unknown type")
+                raise BadPickleError("a storage belongs to no tensor, or is of an unknown type")
             count = self.data[self.position : self.position + 8]
             elements = int.from_bytes(count, "big" if self.big_endian else "little")
             if elements != run.reference.elements:
-                raise BadPickleError(f"storage {key} has {elements} elements, not {run.reference.elements}")
+                raise BadPickleError(
+                    f"storage {key[:40]!r} has {elements} elements, not {run.reference.elements}"
+                )
             run.start = self.position + 8
             self.position = run.start + run.reference.nbytes
             if self.position > len(self.data):
-                raise BadPickleError(f"storage {key} breaks off")
+                raise BadPickleError(f"storage {key[:40]!r} breaks off")
         if any(run.start < 0 for run in self.runs.values()):
             raise BadPickleError("a storage is missing")

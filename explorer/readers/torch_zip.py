@@ -21,6 +21,7 @@ from explorer.readers.torch_values import TORCH, TypedStorage, parse_reference
 from explorer.readers.zip_entries import AGAIN, ZipEntries
 
 _LARGEST_PICKLE = 1 << 30
+_SPARE = 32 << 20  # that a packed pickle may unpack to, however small it is
 
 
 def sniff(path: Path, head: bytes) -> bool:
@@ -92,7 +93,7 @@ class _Archive:
             raise ExplorerError(f"{file_name} holds a list of tensors that is too large to be one.")
         try:
             return read_pickle(
-                self.entries.read(name).tobytes(),
+                self.entries.read(name, _SPARE).tobytes(),
                 persistent=lambda pid: self.storage(pid, f"{self.folder}{part}/"),
                 rebuilders=TORCH,
             )[0]
@@ -112,6 +113,6 @@ class _Archive:
             self.storages[name] = storage
         if reference.nbytes > storage.nbytes:
             raise BadPickleError(
-                f"storage {reference.key} needs {reference.nbytes} bytes, {storage.nbytes} are there"
+                f"storage {reference.key[:40]!r} needs {reference.nbytes} bytes, {storage.nbytes} are there"
             )
         return TypedStorage(storage, reference.dtype)

@@ -16,7 +16,7 @@ from explorer.readers.mapped_file import MappedFile
 _LOCAL = struct.Struct("<4s5H3I2H")  # signature, ..., name length, extra length
 _CHECKED = 1 << 30  # entries up to this size have their checksum compared
 _CHUNK = 1 << 24
-_SPARE = 256 << 20  # bytes that an entry may unpack to, whatever its packed size
+_SPARE = 256 << 20
 _RATIO = 50  # and beyond that, by how much it may unpack
 AGAIN = "Copy or download it again."
 
@@ -53,8 +53,14 @@ class ZipEntries:
             raise self._damaged("two entries have the same name")
         self.sizes = {name: entry.file_size for name, entry in self._entries.items()}
 
-    def read(self, name: str) -> NDArray[np.uint8]:
+    def read(self, name: str, spare: int = _SPARE) -> NDArray[np.uint8]:
         """One entry's bytes, read-only: memory-mapped where it is stored, else unpacked within bounds.
+
+        Parameters
+        ----------
+        name : str
+        spare : int
+            Bytes that it may unpack to, whatever its packed size.
 
         Raises
         ------
@@ -70,7 +76,7 @@ class ZipEntries:
                 raise self._damaged(f"{name} has two sizes")
             data = packed
         elif entry.compress_type == zipfile.ZIP_DEFLATED:
-            data = np.frombuffer(self._unpacked(entry, packed), np.uint8)
+            data = np.frombuffer(self._unpacked(entry, packed, spare), np.uint8)
         else:
             raise ExplorerError(
                 f"{self.file.path.name} is packed by a method that is not read here.",
@@ -100,8 +106,8 @@ class ZipEntries:
             raise self._damaged(f"{entry.filename} is not where the directory says")
         return start
 
-    def _unpacked(self, entry: zipfile.ZipInfo, packed: NDArray[np.uint8]) -> bytes:
-        if entry.file_size > max(_SPARE, _RATIO * entry.compress_size):
+    def _unpacked(self, entry: zipfile.ZipInfo, packed: NDArray[np.uint8], spare: int) -> bytes:
+        if entry.file_size > max(spare, _RATIO * entry.compress_size):
             raise ExplorerError(
                 f"{self.file.path.name} would unpack to far more than it can hold.",
                 "It looks made to fill the memory.",
