@@ -62,6 +62,7 @@ def splat(
     """Blend a disc for each row (all where ``rows`` is empty), and note the row in ``ids``."""
     phases = int(np.sqrt(len(taps)))
     some = len(rows) > 0
+    away = dy * np.int32(width) + dx
     for at in range(0, len(rows) if some else len(xy), step):
         row = rows[at] if some else at
         x = xy[row, 0] * scale + left
@@ -78,11 +79,11 @@ def splat(
             base = line * width + column
             if painted:
                 for tap in range(taps[phase]):
-                    place = base + dy[phase, tap] * width + dx[phase, tap]
+                    place = base + away[phase, tap]
                     pixels[place] = over(inks[code, level[phase, tap]], pixels[place])
             if hits:
                 for tap in range(solid[phase]):
-                    ids[base + dy[phase, tap] * width + dx[phase, tap]] = row
+                    ids[base + away[phase, tap]] = row
         else:
             for tap in range(taps[phase]):
                 u = column + dx[phase, tap]
