@@ -69,18 +69,10 @@ def run(files: list[Path], *, options: WindowOptions, screenshot: Path | None = 
         The exit status: 2 where a screenshot could not be taken.
     """
     application = QApplication.instance() or QApplication(sys.argv[:1])
-    application.setApplicationName("Embedding Explorer")
-    application.setDesktopFileName("embedding-explorer")
-    application.setWindowIcon(QIcon(str(resource_path("icons", "app.svg"))))
-    settings = load_settings()
-    apply_theme(application, options.theme or settings.theme)
-    document = Document()
-    document.set_asking(all_rows=options.all_rows, include_query=options.include_query)
-    session = Session(document, Jobs(options.device), settings)
+    window = make_window(application, options)
+    session = window.session
     _show_faults(session)
-    window = MainWindow(session)
     window.show()
-    QTimer.singleShot(0, _load_kernels)
     camera = None if screenshot is None else Camera(window, screenshot)
     if files:
         session.opening.open(
@@ -96,6 +88,20 @@ def run(files: list[Path], *, options: WindowOptions, screenshot: Path | None = 
     status = application.exec()
     sys.excepthook = sys.__excepthook__
     return status if camera is None else camera.status
+
+
+def make_window(application: QApplication, options: WindowOptions) -> MainWindow:
+    """The window with a session of its own, not shown yet."""
+    application.setApplicationName("Embedding Explorer")
+    application.setDesktopFileName("embedding-explorer")
+    application.setWindowIcon(QIcon(str(resource_path("icons", "app.svg"))))
+    settings = load_settings()
+    apply_theme(application, options.theme or settings.theme)
+    document = Document()
+    document.set_asking(all_rows=options.all_rows, include_query=options.include_query)
+    window = MainWindow(Session(document, Jobs(options.device), settings))
+    QTimer.singleShot(0, _load_kernels)
+    return window
 
 
 def _load_kernels() -> None:

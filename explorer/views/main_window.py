@@ -12,7 +12,6 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import (
     QApplication,
-    QDockWidget,
     QHBoxLayout,
     QMainWindow,
     QPushButton,
@@ -25,6 +24,7 @@ from PySide6.QtWidgets import (
 
 from explorer.commands import Session
 from explorer.views.actions import NEED_ANSWER, NEED_TABLE, Actions
+from explorer.views.dock import Dock
 from explorer.views.file_commands import FileCommands
 from explorer.views.map.map_view import MapView
 from explorer.views.map.start_page import StartPage
@@ -39,6 +39,7 @@ from explorer.views.theme import refresh_theme
 
 LABEL_STEPS = ("none", "few", "fit", "many")
 DOCK_STATE_VERSION = 1
+TITLE_BAR = 32
 
 
 class MainWindow(QMainWindow):
@@ -50,7 +51,8 @@ class MainWindow(QMainWindow):
         self.setAcceptDrops(True)
         self.setDockNestingEnabled(True)
         self.setMinimumSize(720, 480)
-        self.resize(1440, 900)
+        room = self.screen().availableGeometry()
+        self.resize(min(1440, room.width()), min(900, room.height() - TITLE_BAR))
         self.map = MapView(session)
         self.files = FileCommands(self, session)
         self.start = StartPage(session, choose=self.files.open_files, demo=self.files.open_first_demo)
@@ -93,10 +95,8 @@ class MainWindow(QMainWindow):
         self.setStatusBar(self.status)
         self.addToolBar(self._top_bar())
 
-    def _dock(self, title: str, widget: QWidget, area: Qt.DockWidgetArea) -> QDockWidget:
-        dock = QDockWidget(title, self)
-        dock.setObjectName(title)
-        dock.setWidget(widget)
+    def _dock(self, title: str, widget: QWidget, area: Qt.DockWidgetArea) -> Dock:
+        dock = Dock(title, widget, self)
         self.addDockWidget(area, dock)
         return dock
 
@@ -113,8 +113,8 @@ class MainWindow(QMainWindow):
         line = QHBoxLayout(inside)
         line.setContentsMargins(12, 8, 12, 8)
         line.setSpacing(12)
-        line.addWidget(self.query, 1)
-        line.addStretch(0)
+        line.addWidget(self.query, 4)
+        line.addStretch(1)
         line.addWidget(self.copy)
         line.addWidget(self.export)
         bar.addWidget(inside)

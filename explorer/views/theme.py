@@ -114,6 +114,11 @@ def _palette(colours: Theme) -> QPalette:
     return palette
 
 
+def _chevron(colours: Theme) -> str:
+    """A style sheet takes a picture from a file alone, so there is one for each scheme."""
+    return resource_path("icons", f"chevron-{colours.name}.svg").as_posix()
+
+
 def style_sheet(colours: Theme) -> str:
     """The style sheet of the whole application."""
     c = colours
@@ -139,7 +144,7 @@ def style_sheet(colours: Theme) -> str:
     QLabel[title="true"] {{ font-weight: 600; font-size: 13px; }}
     QPushButton, QToolButton[text="true"], QComboBox, QSpinBox, QDoubleSpinBox {{
         background: {c.panel}; border: 1px solid {c.line}; border-radius: 6px;
-        padding: 3px 10px; min-height: 20px; }}
+        padding: 2px 9px; min-height: 20px; }}
     QPushButton:hover, QComboBox:hover, QSpinBox:hover, QDoubleSpinBox:hover,
     QToolButton[text="true"]:hover {{ border-color: {c.quiet}; }}
     QPushButton:focus, QComboBox:focus, QSpinBox:focus, QDoubleSpinBox:focus,
@@ -155,8 +160,10 @@ def style_sheet(colours: Theme) -> str:
     QToolButton:hover {{ background: {c.ground}; }}
     QToolButton:focus {{ border: 1px solid {c.accent}; padding: 3px; }}
     QToolButton:checked {{ background: {c.accent_ground}; }}
+    QComboBox, QSpinBox, QDoubleSpinBox {{ min-height: 18px; padding: 2px 8px; }}
     QComboBox {{ padding-right: 18px; }}
     QComboBox::drop-down {{ border: none; width: 18px; }}
+    QComboBox::down-arrow {{ image: url({_chevron(c)}); width: 12px; height: 12px; }}
     QComboBox QAbstractItemView {{ background: {c.panel}; border: 1px solid {c.line};
         selection-background-color: {c.accent_ground}; selection-color: {c.accent}; outline: none; }}
     QLineEdit, QPlainTextEdit {{ background: {c.panel}; border: 1px solid {c.line}; border-radius: 6px;

@@ -28,7 +28,7 @@ class Section(QWidget):
         super().__init__(parent)
         self.body = QVBoxLayout(self)
         self.body.setContentsMargins(12, 8, 12, 4)
-        self.body.setSpacing(4)
+        self.body.setSpacing(2)
         self.body.addWidget(heading(title))
 
     def row(self, text: str, control: QWidget, tip: str = "") -> QLabel:
