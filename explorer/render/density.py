@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from explorer.render._arrays import as_points
 from explorer.render.palette import Theme, sequence
 from explorer.render.raster import Raster
 from explorer.render.viewport import Viewport
@@ -56,8 +57,7 @@ def draw_density(
     counts = np.zeros(raster.pixels.shape, np.float32)
     raster.clear(ground)
     count_rows(
-        np.ascontiguousarray(xy, np.float32),
-        np.ascontiguousarray(codes, np.uint8),
+        *as_points(xy, codes),
         shown,
         viewport.scale,
         *viewport.origin,

@@ -8,6 +8,7 @@ from enum import StrEnum
 import numpy as np
 from numpy.typing import NDArray
 
+from explorer.render._arrays import as_points, as_rows
 from explorer.render.viewport import Viewport
 
 _ALL = np.empty(0, np.int64)
@@ -79,10 +80,9 @@ def candidates(
     sideways, upright = density.spacing
     found = np.empty(MOST_CANDIDATES, np.int64)
     count = first_in_cells(
-        np.ascontiguousarray(xy, np.float32),
-        np.ascontiguousarray(codes, np.uint8),
+        *as_points(xy, codes),
         fully_shown(palette),
-        _ALL if order is None else np.ascontiguousarray(order, np.int64),
+        _ALL if order is None else as_rows(order, len(xy)),
         viewport.scale,
         *viewport.origin,
         viewport.width,

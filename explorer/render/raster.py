@@ -10,6 +10,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
+from explorer.render._arrays import as_points, as_rows
 from explorer.render.hit import nearest_row
 from explorer.render.palette import Theme, rgb
 from explorer.render.viewport import Viewport
@@ -42,13 +43,13 @@ class Layer:
 
     Attributes
     ----------
-    rows : int64 array
+    rows : integer array
     dots : Dots
     painted : bool
         False claims the pixels for hit-testing only: something else draws these rows.
     """
 
-    rows: NDArray[np.int64]
+    rows: NDArray[np.integer]
     dots: Dots
     painted: bool = True
 
@@ -134,7 +135,7 @@ class Raster:
         if step > 1:
             dots = Dots(dots.radius, 1 - (1 - min(dots.opacity, 0.999)) ** step)
         if rows is None or len(rows):
-            everything = Layer(_ALL if rows is None else np.ascontiguousarray(rows, np.int64), dots)
+            everything = Layer(_ALL if rows is None else rows, dots)
             self._splat(xy, codes, palette, viewport, everything, step, hits)
         self.add(xy, codes, palette, viewport, layers, hits=hits)
 
@@ -172,11 +173,7 @@ class Raster:
 
         if (max(viewport.width, 1), max(viewport.height, 1)) != (self.width, self.height):
             raise ValueError(f"viewport {viewport.width} × {viewport.height} on {self.width} × {self.height}")
-        if len(codes) != len(xy):
-            raise ValueError(f"{len(codes)} colour codes for {len(xy)} positions")
-        rows = np.ascontiguousarray(layer.rows, np.int64)
-        if len(rows) and not (rows.min() >= 0 and rows.max() < len(xy)):
-            raise ValueError(f"a row outside of 0 to {len(xy) - 1}")
+        places, colours = as_points(xy, codes)
         disc = disc_of(round(layer.dots.radius * 32) / 32)
         left, top = viewport.origin
         splat(
@@ -184,10 +181,10 @@ class Raster:
             self.ids.reshape(-1),
             self.width,
             self.height,
-            np.ascontiguousarray(xy, np.float32),
-            rows,
+            places,
+            as_rows(layer.rows, len(xy)),
             step,
-            np.ascontiguousarray(codes, np.uint8),
+            colours,
             inks(palette, layer.dots.opacity),
             disc.dx,
             disc.dy,

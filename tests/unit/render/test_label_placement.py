@@ -173,3 +173,12 @@ def test_that_an_empty_table_has_no_labels():
 def test_that_groups_follow_each_other_without_repeats():
     groups = [np.array([5, 2]), np.array([], np.int64), np.array([2, 9, 5, 1])]
     assert in_turn(*groups).tolist() == [5, 2, 9, 1]
+
+
+def test_that_an_order_of_another_table_is_refused():
+    xy, codes = cloud(10), np.zeros(10, np.uint8)
+    for order in ([10], [-1]):
+        with pytest.raises(ValueError, match="outside of 0 to 9"):
+            candidates(xy, codes, PALETTE, Viewport(800, 600), LabelDensity.FIT, np.array(order))
+    with pytest.raises(ValueError, match="9 colour codes"):
+        candidates(xy, codes[1:], PALETTE, Viewport(800, 600), LabelDensity.FIT)

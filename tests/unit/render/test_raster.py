@@ -240,7 +240,7 @@ def test_that_memory_that_may_not_be_written_is_drawn_without_a_second_compilati
 
 def test_that_arrays_that_do_not_fit_are_refused_before_anything_is_written():
     xy = at((10, 10), (20, 15))
-    with pytest.raises(ValueError, match="1 colour codes for 2"):
+    with pytest.raises(ValueError, match="1 colour codes for positions of shape"):
         drawn(xy, [0])
     for wrong in ([2], [-1]):
         with pytest.raises(ValueError, match="outside of 0 to 1"):
