@@ -135,7 +135,7 @@ def main(sizes: list[int]) -> None:
     for rows in sizes:
         for name, (mine, other) in measure(rows).items():
             print(
-                f"| {rows:,} | {name} | {mine:.2f} ms | {other:.1f} ms | {other / mine:,.0f} × |", flush=True
+                f"| {rows:,} | {name} | {mine:.2f} ms | {other:.1f} ms | {other / mine:,.1f} × |", flush=True
             )
     del application
 
