@@ -155,10 +155,12 @@ class _Walk:
             yield from _named(place, enumerate(value))
 
 
-def _is_vocabulary(value: dict[Any, Any] | list[Any] | tuple[Any, ...]) -> bool:
-    """Whether the first entry is a name, or a name and a number."""
-    first = next(iter(value.items())) if isinstance(value, dict) else (value[0],)
-    return any(type(part) is str for part in first) and all(type(part) in (str, int) for part in first)
+def _vocabulary(value: dict[Any, Any] | list[Any] | tuple[Any, ...]) -> list[str] | None:
+    """Names in a list, or in a mapping to or from their numbers; not numbers alone."""
+    if len(value) < _LEAST_VOCABULARY:
+        return None
+    first = next(iter(value.items())) if isinstance(value, dict) else value[:1]
+    return as_texts(value) if any(type(part) is str for part in first) else None
 
 
 def _inside_dict(place: _Place, value: dict[Any, Any]) -> Iterator[tuple[_Place, Any]]:

@@ -46,6 +46,7 @@ _OUT = _set("out output outputs context")
 _PROJECTION = re.compile(r"(^|\.)((text|visual|image|vision|audio)_projection(\.projection)?|visual\.proj)$")
 _PATCH_INPUT = _set("fc_in proj_in conv1 conv_proj")
 _MASK = _set("mask tril triu causal bias scale inv")
+_WRAPPERS = _set("module model _orig_mod")
 _VOCABULARY = 50  # rows from which equal counts are no coincidence
 _TARGET = _set("tgt trg target")
 _SOURCE = _set("src source")
@@ -132,15 +133,24 @@ def is_lookup_name(name: str) -> bool:
 
 
 def _parts(name: str) -> list[str]:
-    """A name's parts in lower snake case, without the closing ``weight``."""
+    """A name's parts in lower snake case, without wrappers and the closing ``weight``."""
     snake = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower()
     parts = re.split(r"[./]", snake)
-    return parts[:-1] if parts[-1] == "weight" and len(parts) > 1 else parts
+    parts = parts[:-1] if parts[-1] == "weight" and len(parts) > 1 else parts
+    start = 0
+    while start < len(parts) - 1 and parts[start] in _WRAPPERS:
+        start += 1
+    return parts[start:]
+
+
+def _spelt(parts: list[str]) -> list[str]:
+    """The parts that are no numbers; at least one."""
+    return [part for part in parts if not part.isdigit()] or [""]
 
 
 def _words(parts: list[str]) -> set[str]:
     """The words of the last part, and of those before it while they only say that it is a lookup."""
-    last, *before = reversed([part for part in parts if not part.isdigit()] or [""])
+    last, *before = reversed(_spelt(parts))
     words = set(last.split("_"))
     for part in before:
         own = set(part.split("_"))
@@ -156,6 +166,7 @@ class _Model:
     def __init__(self, tensors: Mapping[str, Tensor]) -> None:
         self.tensors = {name: t for name, t in tensors.items() if t.is_float and prod(t.shape) > 0}
         self.parts = {name: _parts(name) for name in tensors}
+        self.spelt = {name: _spelt(parts) for name, parts in self.parts.items()}
         self.words = {name: _words(parts) for name, parts in self.parts.items()}
         self.lookups = Counter(t.shape for name, t in self.tensors.items() if self._is_lookup(name, t))
         self.tokens = {
@@ -216,7 +227,7 @@ class _Model:
 
     def _last(self, name: str) -> str:
         """The last part that is no number, e.g. ``embed`` of ``src.embed.0``."""
-        return next((part for part in reversed(self.parts[name]) if not part.isdigit()), "")
+        return self.spelt[name][-1]
 
     def _has_bias(self, name: str) -> bool:
         return re.sub(r"weight$", "bias", name) in self.tensors if name.endswith("weight") else False
@@ -256,7 +267,7 @@ class _Model:
     def _is_patch(self, name: str, tensor: Tensor) -> bool:
         if len(tensor.shape) not in (2, 4, 5):
             return False
-        parts = [part for part in self.parts[name] if not part.isdigit()]
+        parts = self.spelt[name]
         if any("patch" in part.split("_") for part in parts[-2:]):
             return parts[-1] not in ("norm", "reduction")
         if parts[-1] not in _PATCH_INPUT or self._in_block(name):
@@ -282,7 +293,7 @@ class _Model:
             return True
         if self._last(name) in _HEAD and tensor.shape[0] in {rows for rows, _ in self.tokens}:
             return True
-        parts = [part for part in self.parts[name] if not part.isdigit()]
+        parts = self.spelt[name]
         projected = any("projection" in part for part in parts)
         return parts[-1] in _CLASSIFIER and len(parts) <= 3 and not projected and self._has_bias(name)
 

@@ -21,7 +21,7 @@ from explorer.core.table import OpenedFile
 from explorer.readers.assemble import assemble
 from explorer.readers.contents import Contents, contents_of
 from explorer.readers.inert_pickle import read_pickle
-from explorer.readers.inert_values import BadPickleError
+from explorer.readers.inert_values import BadPickleError, Global
 from explorer.readers.mapped_file import MappedFile
 from explorer.readers.tensors import Storage
 from explorer.readers.torch_values import TORCH, StorageReference, TypedStorage, parse_reference
@@ -120,9 +120,15 @@ class _Reader:
 
     def _next(self) -> Any:
         value, self.position = read_pickle(
-            self.data, self.position, persistent=self._storage, rebuilders=TORCH
+            self.data, self.position, persistent=self._persistent, rebuilders=TORCH
         )
         return value
+
+    def _persistent(self, pid: Any) -> TypedStorage | Global:
+        match pid:
+            case ("module", Global() as cls, *_):  # a class, with its source text
+                return cls
+        return self._storage(pid)
 
     def _storage(self, pid: Any) -> TypedStorage:
         reference = parse_reference(pid)
