@@ -165,6 +165,7 @@ class Asking(QObject):
                 tell(labels)
 
         job.finished.connect(arrived)
+        job.failed.connect(self._notices.error)
 
     def ask_row(self, row: int) -> None:
         """Ask for the neighbours of one row, as a click on it does."""

@@ -181,7 +181,7 @@ def decimals_for(scores: np.ndarray, metric: Metric) -> int:
     least = 2 if metric is Metric.COSINE else 1
     if len(scores) == 0:
         return least
-    spread = abs(float(scores[0]) - float(scores[-1])) or abs(float(scores[0])) / 10
+    spread = abs(float(scores[0]) - float(scores[-1])) or abs(float(scores[0]))
     if not spread or not np.isfinite(spread):
         return 2
     return min(max(1 - floor(log10(spread)), least), 4)

@@ -121,6 +121,7 @@ class QueryBar(QWidget):
             blocked = control.blockSignals(True)
             show()
             control.blockSignals(blocked)
+        self.k.updateGeometry()
 
     # Typing
 
@@ -319,6 +320,7 @@ class _CountBox(QSpinBox):
         self.setStepType(QAbstractSpinBox.StepType.AdaptiveDecimalStepType)
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
         self.lineEdit().textChanged.connect(self.updateGeometry)
+        self.valueChanged.connect(self.updateGeometry)
 
     def sizeHint(self) -> QSize:
         width = self.fontMetrics().horizontalAdvance(self.lineEdit().text()) + 32

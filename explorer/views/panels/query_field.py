@@ -5,13 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 
-from PySide6.QtCore import QEvent, QMimeData, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QEvent, QMimeData, QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
     QColor,
     QFont,
     QKeyEvent,
     QPainter,
     QPaintEvent,
+    QPen,
+    QPolygonF,
     QSyntaxHighlighter,
     QTextCharFormat,
     QTextCursor,
@@ -23,7 +25,7 @@ from PySide6.QtWidgets import QFrame, QSizePolicy, QTextEdit
 from explorer.core.query_outline import Outline, Part
 from explorer.views.theme import current_colours, error_colours
 
-_HEIGHT, _PAD, _GAP, _INSET = 34, 6, 11, 10
+_HEIGHT, _PAD, _GAP, _INSET, _WAVE = 34, 6, 11, 10, 2.0
 _LONGEST = 10_000
 
 Reader = Callable[[str], Outline]
@@ -127,7 +129,12 @@ class QueryField(QTextEdit):
         """Say which part is still being typed."""
         if part != self._pending:
             self._pending = part
-            self.marker.rehighlight()
+            self.viewport().update()
+
+    @property
+    def underlined(self) -> list[Part]:
+        """The parts that are called unknown."""
+        return [part for part in self.outline.parts if not part.known and part != self._pending]
 
     def canInsertFromMimeData(self, source: QMimeData) -> bool:
         # Files are for the window to open, not for their names to be typed here.
@@ -207,6 +214,10 @@ class QueryField(QTextEdit):
         for part in self.outline.parts:
             if part.known:
                 painter.drawRoundedRect(self._chip(part), 5, 5)
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        painter.setPen(QPen(QColor(error_colours()[0]), 1.2))
+        for part in self.underlined:
+            painter.drawPolyline(self._wave(part))
         self._paint_quiet(painter)
         painter.end()
         super().paintEvent(event)
@@ -234,6 +245,12 @@ class QueryField(QTextEdit):
         middle = self.document().documentMargin() + self.fontMetrics().height() / 2
         return QRectF(left - _PAD, middle - height / 2, right - left + 2 * _PAD, height)
 
+    def _wave(self, part: Part) -> QPolygonF:
+        left, right = self._x(part.start), self._x(part.end)
+        y = self.document().documentMargin() + self.fontMetrics().ascent() + 3
+        count = max(int((right - left) / _WAVE), 1)
+        return QPolygonF([QPointF(left + _WAVE * step, y + step % 2 * 2) for step in range(count + 1)])
+
     def _x(self, character: int) -> float:
         """Where a character begins, in the viewport's pixels."""
         block = self.document().firstBlock()
@@ -257,17 +274,14 @@ class _Marker(QSyntaxHighlighter):
 
     def __init__(self, field: QueryField, read: Reader) -> None:
         super().__init__(field.document())
-        self._field = field
         self._read = read
         self.outline = read("")
 
     def highlightBlock(self, text: str) -> None:
         self.outline = self._read(text)
         colours = current_colours()
-        known, unknown, quiet = QTextCharFormat(), QTextCharFormat(), QTextCharFormat()
+        known, quiet = QTextCharFormat(), QTextCharFormat()
         known.setForeground(QColor(colours.accent))
-        unknown.setUnderlineStyle(QTextCharFormat.UnderlineStyle.WaveUnderline)
-        unknown.setUnderlineColor(QColor(error_colours()[0]))
         quiet.setForeground(QColor(colours.quiet))
         quiet.setFontWordSpacing(_PAD + _GAP if self.outline.query.is_sentence else _GAP)
         # Without blanks around it, an operator itself keeps the chips apart.
@@ -278,8 +292,8 @@ class _Marker(QSyntaxHighlighter):
         for part in self.outline.parts:
             gap = text[at : part.start]
             self._mark(text, at, part.start, close if gap and not gap[-1].isspace() else quiet)
-            if part != self._field.pending:
-                self._mark(text, part.start, part.end, known if part.known else unknown)
+            if part.known:
+                self._mark(text, part.start, part.end, known)
             at = part.end
         self._mark(text, at, len(text), quiet)
 

@@ -1,0 +1,77 @@
+"""What tests of widgets share: the window's look, real worker processes, a small real table."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
+
+os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+
+from explorer.commands import Session
+from explorer.core.layout import LayoutSettings
+from explorer.document import Document
+from explorer.document.settings import Settings
+from explorer.jobs import Jobs
+from explorer.views.theme import apply_theme
+
+FILLERS = 300
+
+
+@pytest.fixture(scope="session")
+def words_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Word vectors as text: king - man + woman is queen by construction; 300 words of noise."""
+    random = np.random.default_rng(7)
+    royal, male, female, city = np.eye(4, 24) * 3
+    made = {
+        "king": royal + male,
+        "queen": royal + female,
+        "man": male,
+        "woman": female,
+        "prince": royal + 0.5 * male,
+        "princess": royal + 0.5 * female,
+        "Paris": city,
+        "new york": city,
+        "bank": royal + city,
+    }
+    rows = [(name, vector + random.normal(0, 0.15, 24)) for name, vector in made.items()]
+    rows += [(f"word{number:03}", random.normal(0, 1, 24)) for number in range(FILLERS)]
+    rows.append(("bank", male - city))
+    path = tmp_path_factory.mktemp("words") / "words.txt"
+    lines = (f"{name} {' '.join(f'{value:.6f}' for value in vector)}" for name, vector in rows)
+    path.write_text("\n".join(lines) + "\n", "utf-8")
+    return path
+
+
+@pytest.fixture(scope="session")
+def jobs(qapp: QApplication) -> Iterator[Jobs]:
+    """Real worker processes, started once for all tests of widgets."""
+    running = Jobs("cpu")
+    yield running
+    running.shutdown()
+
+
+@pytest.fixture
+def bare_session(qapp: QApplication, jobs: Jobs) -> Iterator[Session]:
+    """A session with nothing open."""
+    apply_theme(qapp, "light")
+    session = Session(Document(), jobs, Settings())
+    yield session
+    session.asking.close()
+    if session.document.table is not None:
+        jobs.release_table(session.document.table.key)
+
+
+@pytest.fixture
+def session(qtbot: QtBot, bare_session: Session, words_file: Path) -> Session:
+    """A session with the words' table on the map, at its first picture, its labels indexed."""
+    bare_session.document.set_settings(LayoutSettings(method="pca"))
+    with qtbot.waitSignal(bare_session.asking.index_ready, timeout=60_000):
+        bare_session.opening.open([str(words_file)])
+    qtbot.waitUntil(lambda: bare_session.mapping.settled, timeout=30_000)
+    return bare_session
