@@ -146,8 +146,8 @@ class _Walk:
             tables = find(value, place.name)
         if tables:
             self.tables.extend(tables)
-        elif len(value) >= _LEAST_VOCABULARY and _is_vocabulary(value):
-            if self._visits[id(value)] == 1 and (texts := as_texts(value)) is not None:
+        elif (texts := _vocabulary(value)) is not None:
+            if self._visits[id(value)] == 1:
                 self.vocabularies.append((place.name or place.wrapper, texts))
         elif isinstance(value, dict):
             yield from _inside_dict(place, value)

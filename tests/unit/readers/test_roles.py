@@ -68,7 +68,6 @@ def test_that_wrappers_change_names_and_nothing_else(model: Model, wrapper: str)
 
 @pytest.mark.parametrize("model", [*BOOKS.values(), *FAMILIES.values()], ids=[*BOOKS, *FAMILIES])
 @settings(max_examples=15)
-@settings(max_examples=15)
 @given(order=st.randoms())
 def test_that_the_order_of_a_file_does_not_change_what_each_table_is(model: Model, order: object) -> None:
     names = list(model.tensors)
