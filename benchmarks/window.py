@@ -59,6 +59,7 @@ if __name__ == "__main__":
     application.installEventFilter(watch)
     window.show()
     application.exec()
+    window.session.jobs.shutdown()
 """
 )
 
@@ -174,6 +175,7 @@ def run_under_load(folder: Path) -> dict[str, float]:
     for timer in (ticker, asker, loads):
         timer.stop()
     window.close()
+    session.jobs.shutdown()
     found = np.array(gaps[1:])
     return {
         "drop_to_pca": marks["pca"] - started,

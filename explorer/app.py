@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import threading
 import traceback
 from dataclasses import dataclass
 from pathlib import Path
@@ -86,6 +85,7 @@ def run(files: list[Path], *, options: WindowOptions, screenshot: Path | None = 
     elif camera is not None:
         camera.take()
     status = application.exec()
+    session.jobs.shutdown()
     sys.excepthook = sys.__excepthook__
     return status if camera is None else camera.status
 
@@ -99,18 +99,7 @@ def make_window(application: QApplication, options: WindowOptions) -> MainWindow
     apply_theme(application, options.theme or settings.theme)
     document = Document()
     document.set_asking(all_rows=options.all_rows, include_query=options.include_query)
-    window = MainWindow(Session(document, Jobs(options.device), settings))
-    QTimer.singleShot(0, _load_kernels)
-    return window
-
-
-def _load_kernels() -> None:
-    """Load the drawing kernels while the files are being read."""
-
-    def load() -> None:
-        import explorer.render.kernels  # noqa: F401
-
-    threading.Thread(target=load, name="load-kernels", daemon=True).start()
+    return MainWindow(Session(document, Jobs(options.device), settings))
 
 
 def _show_faults(session: Session) -> None:

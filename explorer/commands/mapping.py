@@ -109,6 +109,10 @@ class Mapping(QObject):
             job.cancel()
             self.layout_job_changed.emit(None)
 
+    def close(self) -> None:
+        """Stop what is under way."""
+        self._stop_job()
+
     def change(self, **settings: object) -> None:
         """Change the layout's settings by name; the next start uses them."""
         self._document.set_settings(replace(self._document.settings, **settings))

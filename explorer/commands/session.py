@@ -37,6 +37,6 @@ class Session:
         self.opening.table_loaded.connect(self.asking.begin)
 
     def close(self) -> None:
-        """End every job and worker; remember the settings."""
+        """Stop what is under way; the workers are their maker's to end."""
         self.asking.close()
-        self.jobs.shutdown()
+        self.mapping.close()

@@ -18,6 +18,7 @@ from explorer.render.viewport import Insets, Viewport
 from explorer.views.map.canvas import Canvas
 from explorer.views.map.figure_maker import FigureMaker
 from explorer.views.map.hover_card import HoverCard
+from explorer.views.map.kernel_loader import KernelLoader
 from explorer.views.map.tools import Tools
 from explorer.views.theme import current_colours
 
@@ -63,6 +64,9 @@ class MapView(QWidget):
         self._maker = FigureMaker(session.document, self.canvas.item.cache)
         self._follows = True
         self._hover: int | None = None
+        self._kernels = KernelLoader(self)
+        self._kernels.ready.connect(self._positions_changed)
+        QTimer.singleShot(0, self, self._kernels.start)
         self._frames = QTimer(self)
         self._frames.setInterval(FRAME_MS)
         self._frames.timeout.connect(self._next_frame)
@@ -119,16 +123,20 @@ class MapView(QWidget):
 
     def _say_what_is_awaited(self) -> None:
         document = self._session.document
-        if document.table is None or document.positions is not None:
-            self.waiting.hide()
-            return
-        self.waiting.setText("Drawing the first picture…")
-        self.waiting.show()
+        waits = document.table is not None and (document.positions is None or not self._kernels.is_ready)
+        self.waiting.setText(
+            "Preparing to draw: this first start only…"
+            if self._kernels.compiles
+            else "Drawing the first picture…"
+        )
+        self.waiting.setVisible(waits)
 
     # Drawing
 
     def redraw(self, *, coarse: bool = False, points_changed: bool = True) -> None:
         """Show the document as it is now."""
+        if not self._kernels.is_ready:
+            return
         figure = self._maker.make(
             self.canvas.viewport_now, current_colours(), hover=self._hover, obstacles=self._obstacles()
         )

@@ -1,0 +1,281 @@
+"""The main window, driven as a person drives it, on real worker processes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
+from PySide6.QtGui import QDropEvent, QGuiApplication, QImage
+from PySide6.QtWidgets import QApplication, QPushButton
+from pytestqt.qtbot import QtBot
+
+from explorer.commands import Session
+from explorer.core.layout import LayoutSettings
+from explorer.document import LayoutStage
+from explorer.document.settings import load_settings
+from explorer.export.save import save_png
+from explorer.views.dialogs.quarantined import QuarantinedRows
+from explorer.views.dialogs.table_picker import TablePicker
+from explorer.views.main_window import MainWindow
+from explorer.views.theme import apply_theme
+
+
+@pytest.fixture
+def window(
+    qtbot: QtBot, bare_session: Session, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[MainWindow]:
+    """An empty window, shown."""
+    monkeypatch.setenv("EMBEDDING_EXPLORER_SETTINGS", str(tmp_path / "settings.json"))
+    bare_session.document.set_settings(LayoutSettings(method="pca"))
+    shown = MainWindow(bare_session)
+    shown.resize(1280, 720)
+    shown.show()
+    qtbot.waitExposed(shown)
+    yield shown
+    shown.close()
+    shown.deleteLater()
+
+
+@pytest.fixture
+def open_window(qtbot: QtBot, window: MainWindow, words_file: Path) -> MainWindow:
+    """A window with the words' table on the map."""
+    window.session.opening.open([str(words_file)])
+    settle(qtbot, window)
+    return window
+
+
+def settle(qtbot: QtBot, window: MainWindow) -> None:
+    """Wait until the map stays as it is and its labels can be asked for."""
+    session = window.session
+    qtbot.waitUntil(
+        lambda: (
+            session.document.stage in (LayoutStage.DONE, LayoutStage.STOPPED)
+            and session.asking.index is not None
+            and session.document.trust is not None
+            and session.document.clusters is not None
+        ),
+        timeout=60_000,
+    )
+
+
+def drop(window: MainWindow, *paths: Path) -> None:
+    """Let files go over the middle of the window."""
+    data = QMimeData()
+    data.setUrls([QUrl.fromLocalFile(str(path)) for path in paths])
+    event = QDropEvent(
+        QPointF(600, 400),
+        Qt.DropAction.CopyAction,
+        data,
+        Qt.MouseButton.LeftButton,
+        Qt.KeyboardModifier.NoModifier,
+    )
+    QApplication.sendEvent(window, event)
+
+
+def place_of(window: MainWindow, row: int) -> QPoint:
+    """Where a row is drawn, in the canvas's points."""
+    figure = window.map.canvas.item.figure
+    x, y = figure.viewport.to_pixels(figure.xy[row : row + 1])[0]
+    return QPoint(round(x), round(y))
+
+
+def test_that_a_dropped_file_is_on_the_map(qtbot: QtBot, window: MainWindow, words_file: Path) -> None:
+    assert window.stack.currentWidget() is window.start
+    drop(window, words_file)
+    settle(qtbot, window)
+    assert window.stack.currentWidget() is window.map
+    assert "words.txt" in window.windowTitle()
+    assert window.side.sources.tree.topLevelItem(0).text(0) == "words.txt"
+    assert window.session.settings.recent == [str(words_file)]
+
+
+def test_that_a_click_on_a_point_asks_for_its_row(qtbot: QtBot, open_window: MainWindow) -> None:
+    document = open_window.session.document
+    place = place_of(open_window, 0)
+    qtbot.wait(200)
+    with qtbot.waitSignal(open_window.session.jobs.job_ended, timeout=10_000):
+        qtbot.mouseClick(
+            open_window.map.canvas.viewport(),
+            Qt.MouseButton.LeftButton,
+            Qt.KeyboardModifier.NoModifier,
+            place,
+        )
+    qtbot.waitUntil(lambda: document.answer is not None, timeout=10_000)
+    row = document.answer.question.focus
+    figure = open_window.map.canvas.item.figure
+    distance = np.linalg.norm(figure.viewport.to_pixels(figure.xy[[row]])[0] - (place.x(), place.y()))
+    assert distance < 10
+    assert figure.focus == row
+    assert figure.links[0].rows == tuple(document.answer.result.rows[:15].tolist())
+
+
+def test_that_a_composite_query_is_a_star_on_the_map(qtbot: QtBot, open_window: MainWindow) -> None:
+    document = open_window.session.document
+    open_window.session.asking.ask("king - man + woman")
+    qtbot.waitUntil(lambda: document.answer is not None, timeout=10_000)
+    assert document.table.labels[int(document.answer.result.rows[0])] == "queen"
+    figure = open_window.map.canvas.item.figure
+    assert len(figure.stars) == 1
+    assert figure.focus is None
+
+
+def test_that_tab_on_the_map_hides_all_but_the_map_and_brings_it_back(
+    qtbot: QtBot, open_window: MainWindow
+) -> None:
+    open_window.map.canvas.setFocus()
+    qtbot.keyClick(open_window.map.canvas, Qt.Key.Key_Tab)
+    assert not any(dock.isVisible() for dock in open_window.docks)
+    assert not open_window.status.isVisible()
+    qtbot.keyClick(open_window.map.canvas, Qt.Key.Key_Tab)
+    assert open_window.docks[0].isVisible()
+    assert open_window.status.isVisible()
+
+
+def test_that_the_saved_picture_has_the_pixels_asked_for(open_window: MainWindow, tmp_path: Path) -> None:
+    figure = open_window.map.picture()
+    for scale in (1, 2, 4):
+        path = tmp_path / f"map-{scale}.png"
+        save_png(figure, path, scale)
+        image = QImage(str(path))
+        assert image.width() == figure.viewport.width * scale
+    assert figure.title.startswith("words.txt")
+
+
+def test_that_the_copied_picture_is_on_the_clipboard(open_window: MainWindow) -> None:
+    open_window.actions_by_name["copy_picture"].trigger()
+    assert QGuiApplication.clipboard().image().width() == open_window.map.picture().viewport.width * 2
+
+
+def test_that_a_file_without_a_table_is_told_in_the_bar_and_nothing_is_lost(
+    qtbot: QtBot, open_window: MainWindow, tmp_path: Path
+) -> None:
+    shown = open_window.session.document.table
+    bad = tmp_path / "page.pt"
+    bad.write_text("<!DOCTYPE html><html><body>Sign in</body></html>")
+    drop(open_window, bad)
+    qtbot.waitUntil(open_window.notice.isVisible, timeout=20_000)
+    assert "page.pt" in open_window.notice.text.text()
+    assert open_window.session.document.table is shown
+
+
+def test_that_a_file_with_several_tables_offers_the_picker(
+    qtbot: QtBot, window: MainWindow, tmp_path: Path
+) -> None:
+    path = tmp_path / "two.npz"
+    rng = np.random.default_rng(0)
+    np.savez(path, first=rng.normal(size=(40, 8)), second=rng.normal(size=(30, 6)))
+    drop(window, path)
+    qtbot.waitUntil(lambda: window.session.document.stage is LayoutStage.DONE, timeout=30_000)
+    qtbot.waitUntil(window.notice.isVisible, timeout=5_000)
+    button = next(b for b in window.notice.findChildren(QPushButton) if b.text() == "Choose table…")
+    button.click()
+    picker = window.findChild(TablePicker)
+    names = [picker.tables.item(row, 0).text() for row in range(picker.tables.rowCount())]
+    assert sorted(names) == ["first", "second"]
+    picker.tables.selectRow(names.index("second"))
+    assert picker.preview.item(0, 0).text() == "0"
+    assert picker.preview.item(picker.preview.rowCount() - 1, 0).text() == "29"
+    picker.accept()
+    qtbot.waitUntil(lambda: window.session.document.table.listing.name == "second", timeout=20_000)
+
+
+def test_that_bad_rows_are_listed_with_their_reason(qtbot: QtBot, window: MainWindow, tmp_path: Path) -> None:
+    vectors = np.random.default_rng(0).normal(size=(50, 6)).astype(np.float32)
+    vectors[3] = np.nan
+    vectors[7] = 0
+    vectors[9, 2] = np.inf
+    path = tmp_path / "bad.npy"
+    np.save(path, vectors)
+    drop(window, path)
+    qtbot.waitUntil(lambda: window.session.document.stage is LayoutStage.DONE, timeout=30_000)
+    assert window.side.table.quarantined.text() == "1 zero, 1 NaN, 1 infinite"
+    window.side.table.quarantined.click()
+    model = window.findChild(QuarantinedRows).list.model()
+    rows = [model.index(row, 0).data() for row in range(model.rowCount())]
+    assert rows == ["3", "7", "9"]
+
+
+@pytest.mark.parametrize("shape", [(1, 5), (2, 5), (3, 5), (20, 1), (20, 2), (20, 3)])
+def test_that_small_and_flat_tables_are_drawn(
+    qtbot: QtBot, window: MainWindow, tmp_path: Path, shape: tuple[int, int]
+) -> None:
+    path = tmp_path / "small.npy"
+    np.save(path, np.random.default_rng(1).normal(size=shape).astype(np.float32))
+    window.session.document.set_settings(LayoutSettings(method="umap"))
+    drop(window, path)
+    qtbot.waitUntil(lambda: window.session.document.stage is LayoutStage.DONE, timeout=60_000)
+    positions = window.session.document.positions
+    assert positions.shape == (shape[0], 2)
+    assert np.isfinite(positions).all()
+    window.grab()
+    assert not window.notice.isVisible()
+
+
+def test_that_equal_rows_are_one_dot_with_their_count(
+    qtbot: QtBot, window: MainWindow, tmp_path: Path
+) -> None:
+    path = tmp_path / "copies.npy"
+    np.save(path, np.repeat(np.random.default_rng(2).normal(size=(7, 16)), 50, axis=0).astype(np.float32))
+    window.session.document.set_settings(LayoutSettings(method="umap"))
+    drop(window, path)
+    qtbot.waitUntil(lambda: window.session.document.stage is LayoutStage.DONE, timeout=60_000)
+    positions = window.session.document.positions
+    assert len(np.unique(positions, axis=0)) == 7
+    labels = window.map.canvas.item.figure.labels
+    assert sorted(label.count for label in labels if label.count > 1) == [50] * 7
+
+
+def test_that_the_layout_moves_stops_is_kept_and_comes_back(qtbot: QtBot, open_window: MainWindow) -> None:
+    session, document = open_window.session, open_window.session.document
+    session.mapping.keep()
+    first = document.positions.copy()
+    session.mapping.change(method="umap", epochs=5000)
+    session.mapping.start()
+    qtbot.waitUntil(lambda: document.stage is LayoutStage.MOVING, timeout=60_000)
+    session.mapping.stop()
+    qtbot.waitUntil(lambda: document.stage is LayoutStage.STOPPED, timeout=5_000)
+    assert not np.allclose(document.positions, first)
+    session.mapping.show_kept(0)
+    np.testing.assert_array_equal(document.positions, first)
+
+
+def test_that_closing_the_file_brings_the_start_page_back(open_window: MainWindow) -> None:
+    open_window.actions_by_name["close_file"].trigger()
+    assert open_window.stack.currentWidget() is open_window.start
+    assert not open_window.actions_by_name["save_picture"].isEnabled()
+
+
+def test_that_theme_and_recent_files_are_remembered(
+    open_window: MainWindow, words_file: Path, qapp: QApplication
+) -> None:
+    open_window.actions_by_name.menus["theme"].actions()[2].trigger()
+    assert open_window.grab().toImage().pixelColor(5, 300).lightness() < 60
+    open_window.close()
+    stored = load_settings()
+    assert stored.theme == "dark"
+    assert stored.recent == [str(words_file)]
+    assert stored.geometry
+    apply_theme(qapp, "light")
+
+
+def test_that_every_menu_command_has_a_handler_and_no_two_share_a_key(window: MainWindow) -> None:
+    keys = [
+        key.toString() for action in window.actions_by_name.by_name.values() for key in action.shortcuts()
+    ]
+    assert len(keys) == len(set(keys))
+    assert {"Ctrl+F", "/", "Ctrl+O", "Ctrl+S"} <= set(keys)
+
+
+def test_that_a_legend_click_hides_its_rows(qtbot: QtBot, open_window: MainWindow) -> None:
+    from explorer.export.legend import legend_layout
+
+    figure = open_window.map.canvas.item.figure
+    line = legend_layout(figure).lines[0]
+    qtbot.mouseClick(
+        open_window.map.canvas.viewport(), Qt.MouseButton.LeftButton, pos=line.center().toPoint()
+    )
+    assert open_window.session.document.colouring.hidden
+    assert open_window.map.canvas.item.figure.legend.entries[0].hidden
