@@ -7,7 +7,8 @@ import torch
 from numpy.typing import NDArray
 
 from explorer.compute.checkpoint import Checkpoint, no_checkpoint
-from explorer.compute.parallel import Buffers, each_block, product, spans
+from explorer.compute.matrix import Buffers, product, threads_for
+from explorer.compute.parallel import each_block, spans
 from explorer.compute.vectors import Vectors
 from explorer.core.errors import ExplorerError
 from explorer.core.results import Metric, NeighbourGraph
@@ -123,5 +124,5 @@ def _nearest(
         found[start:stop] = near.gather(1, order[:, :k])
         apart[start:stop] = half[:, :k]
 
-    each_block(work, spans(count, step), points.device, checkpoint, "Neighbours")
+    each_block(work, spans(count, step), checkpoint, "Neighbours", threads=threads_for(points.device))
     return found.cpu().numpy(), apart.cpu().numpy()

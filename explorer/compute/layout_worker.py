@@ -6,12 +6,54 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import NoReturn
 
-from explorer.compute.protocol import LAYOUT, Ready
-from explorer.compute.service import Service
-from explorer.compute.sharing import SessionFolder
+import numpy as np
+
+from explorer.compute.protocol import LAYOUT, LayOut, Moving, Ready, Request
+from explorer.compute.service import Service, Task
+from explorer.compute.sharing import SessionFolder, table_group
+from explorer.core.layout import Layout
 
 
 def serve(connection: Connection, folder: Path) -> NoReturn:
     """Meet requests until the session ends."""
-    service = Service(connection, SessionFolder(folder), lambda request, task: None)
-    service.serve(lambda: service.send(Ready(LAYOUT)))
+    session = SessionFolder(folder)
+
+    def handle(request: Request, task: Task) -> object:
+        assert isinstance(request, LayOut)
+        return _lay_out(request, task, session)
+
+    service = Service(connection, session, handle, lasting=frozenset({LayOut}))
+
+    def prepare() -> None:
+        from explorer.compute.umap_layout import warm_up
+
+        warm_up()
+        service.send(Ready(LAYOUT))
+
+    service.serve(prepare)
+
+
+def _lay_out(request: LayOut, task: Task, session: SessionFolder) -> Layout:
+    from explorer.compute.umap_layout import lay_out
+
+    xy = session.blank(request.start.shape, np.float32, group=table_group(request.key))
+    announced = False
+
+    def watched(fraction: float, stage: str = "") -> None:
+        nonlocal announced
+        if fraction > 0 and not announced:
+            announced = True
+            task.send(Moving(request.id, xy))
+        task(fraction, stage)
+
+    lay_out(
+        request.neighbours,
+        request.distances,
+        request.first_twin,
+        request.start,
+        request.settings,
+        from_pca=request.from_pca,
+        out=xy,
+        checkpoint=watched,
+    )
+    return Layout(xy, request.settings)

@@ -11,6 +11,7 @@ import torch
 from numpy.typing import NDArray
 
 from explorer.compute.checkpoint import Checkpoint, no_checkpoint
+from explorer.compute.matrix import threads_for
 from explorer.compute.parallel import map_blocks, spans
 from explorer.compute.vectors import Vectors
 
@@ -112,7 +113,8 @@ class _Centred:
             )
             return work(rows / self.unit - self._mean)
 
-        return map_blocks(block, self._blocks, self._vectors.device, self._checkpoint, "PCA")
+        threads = threads_for(self._vectors.device)
+        return map_blocks(block, self._blocks, self._checkpoint, "PCA", threads=threads)
 
     def covariance(self) -> NDArray[np.float64]:
         """Times the number of rows, shape (dim, dim)."""
