@@ -47,7 +47,7 @@ def sniff(path: Path, head: bytes) -> bool:
     try:
         with zipfile.ZipFile(path) as archive:
             names = archive.namelist()
-    except (zipfile.BadZipFile, OSError, ValueError):
+    except _FAULTS:
         return False
     return bool(names) and all(name.endswith(".npy") for name in names)
 
