@@ -8,6 +8,8 @@ import os
 import sys
 import warnings
 
+INTERRUPTED = 130
+
 
 def main() -> int:
     """Run the command line; returns the exit status."""
@@ -15,9 +17,12 @@ def main() -> int:
     if sys.stderr is not None:
         faulthandler.enable()
     _keep_libraries_quiet()
-    from explorer.cli.run import main as run
+    try:
+        from explorer.cli.run import main as run
 
-    return run()
+        return run()
+    except KeyboardInterrupt:
+        return INTERRUPTED
 
 
 def _keep_libraries_quiet() -> None:

@@ -20,7 +20,6 @@ _MODULES = {
     "neighbours": "neighbours",
     "map": "mapping",
 }
-_INTERRUPTED = 130
 _NO_READER = 141
 
 
@@ -35,8 +34,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Returns
     -------
     int
-        Exit status: 0; 2 after an error, said in one sentence on standard error; 130 where it was
-        interrupted; 141 where nobody reads the output any more.
+        Exit status: 0; 2 after an error, said in one sentence on standard error; 141 where nobody
+        reads the output any more.
     """
     for stream in (sys.stdout, sys.stderr):
         if stream is not None and hasattr(stream, "reconfigure"):
@@ -51,8 +50,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return stop.code if isinstance(stop.code, int) else 0
     except ExplorerError as error:
         return _fail(one_sentence(error))
-    except KeyboardInterrupt:
-        return _INTERRUPTED
     except BrokenPipeError:
         # What is still to be flushed at exit has no reader either.
         with contextlib.suppress(OSError):

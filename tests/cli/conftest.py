@@ -1,0 +1,105 @@
+"""Small real files, and the command run on them in this process."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from words import WORDS, word_vectors
+
+from explorer.cli.run import main
+
+
+@dataclass(frozen=True)
+class Said:
+    """What a call gave back."""
+
+    status: int
+    out: str
+    err: str
+
+    @property
+    def answer(self) -> dict:
+        """Standard output as strict JSON, with nothing beside it."""
+
+        def refuse(constant: str) -> None:
+            raise AssertionError(f"{constant} is no JSON")
+
+        return json.loads(self.out, parse_constant=refuse)
+
+    @property
+    def sentence(self) -> str:
+        """The one line of an error, without the program's name."""
+        assert self.status == 2, self
+        assert self.out == ""
+        (line,) = self.err.splitlines()
+        assert line.startswith("embedding-explorer: ")
+        assert line.endswith(".")
+        return line.removeprefix("embedding-explorer: ")
+
+
+@pytest.fixture
+def call(capsys: pytest.CaptureFixture[str]) -> Callable[..., Said]:
+    """Runs the command in this process."""
+
+    def run(*arguments: object) -> Said:
+        status = main([str(argument) for argument in arguments])
+        out, err = capsys.readouterr()
+        return Said(status, out, err)
+
+    return run
+
+
+@pytest.fixture
+def start() -> Callable[..., Said]:
+    """Runs the command as a process of its own."""
+
+    def run(*arguments: object, **environment: str) -> Said:
+        known = {
+            name: value for name, value in os.environ.items() if name not in ("DISPLAY", "QT_QPA_PLATFORM")
+        }
+        done = subprocess.run(
+            [sys.executable, "-m", "explorer", *map(str, arguments)],
+            capture_output=True,
+            env={**known, **environment},
+            encoding="utf-8",
+            timeout=120,
+        )
+        return Said(done.returncode, done.stdout, done.stderr)
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Files that the tests read and none writes."""
+    folder = tmp_path_factory.mktemp("files")
+    vectors = word_vectors()
+    lines = [f"{word} {' '.join(map(str, row))}" for word, row in zip(WORDS, vectors, strict=True)]
+    (folder / "words.txt").write_text("\n".join(lines) + "\n", "utf-8")
+
+    faulty = np.random.default_rng(1).normal(size=(12, 4)).astype(np.float32)
+    faulty[1, 2] = np.nan
+    faulty[2, 0] = np.inf
+    faulty[3] = 0
+    faulty[7] = faulty[5]
+    np.save(folder / "faulty.npy", faulty)
+    np.save(folder / "plane.npy", np.array([[0, 0], [1, 2], [3, 1], [np.nan, 1]], np.float32))
+
+    def rows(*shape: int) -> torch.Tensor:
+        return torch.randn(shape, generator=torch.Generator().manual_seed(2))
+
+    state = {"src_embed.0.lut.weight": rows(9, 4), "tgt_embed.0.lut.weight": rows(7, 4)}
+    state |= {"generator.proj.weight": rows(7, 4), "src_embed.1.pe": rows(1, 50, 4)}
+    torch.save(state, folder / "de2en.pth")
+    (folder / "german.txt").write_text("".join(f"wort{row}\n" for row in range(9)), "utf-8")
+    (folder / "english.txt").write_text("".join(f"word{row}\n" for row in range(7)), "utf-8")
+    return folder
