@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 MOST_ROWS = 15
+NEAREST, NEAR_PART = 45, 100
 
 
 def place_query(positions: NDArray[np.float32], rows: NDArray[np.int64]) -> tuple[float, float] | None:
@@ -45,7 +46,10 @@ def agreement(
     rows: NDArray[np.int64],
     own: tuple[int, ...] = (),
 ) -> tuple[int, int]:
-    """How many of a query's nearest rows are also among the nearest on the map.
+    """How many of a query's nearest rows are also near on the map.
+
+    Near is among the closest hundredth of the rows, or the closest 45 where that is more: on a
+    crowded map the very closest points are strangers, even where the neighbourhood is true.
 
     Parameters
     ----------
@@ -66,6 +70,6 @@ def agreement(
     apart = np.square(positions - np.asarray(place, np.float32)).sum(axis=1)
     apart[~np.isfinite(apart)] = np.inf
     apart[list(own)] = np.inf
-    count = min(len(nearest), len(apart))
+    count = min(max(NEAREST, len(apart) // NEAR_PART), len(apart)) if len(nearest) else 0
     on_map = np.argpartition(apart, count - 1)[:count] if count else np.empty(0, np.int64)
     return int(np.isin(nearest, on_map).sum()), len(nearest)

@@ -41,9 +41,14 @@ def test_that_a_neighbour_far_away_on_the_map_is_counted_as_lost(positions: np.n
     assert agreement(positions, (0.0, 0.0), np.array([1, 10, 99]), own=(0,)) == (2, 3)
 
 
+def test_that_near_is_the_closest_hundredth_of_a_large_map() -> None:
+    positions = np.stack([np.arange(10_000), np.zeros(10_000)], axis=1).astype(np.float32)
+    assert agreement(positions, (0.0, 0.0), np.array([100, 101]), own=(0,)) == (1, 2)
+
+
 def test_that_quarantined_rows_are_never_near_on_the_map(positions: np.ndarray) -> None:
     positions[1] = np.nan
-    assert agreement(positions, (0.0, 0.0), np.array([10]), own=(0,)) == (1, 1)
+    assert agreement(positions, (0.0, 0.0), np.array([1, 10]), own=(0,)) == (1, 2)
 
 
 def test_that_no_neighbours_agree_on_nothing(positions: np.ndarray) -> None:
