@@ -8,7 +8,16 @@ import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QShowEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QLineEdit, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QDockWidget,
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QLineEdit,
+    QScrollArea,
+    QVBoxLayout,
+    QWidget,
+)
 
 from explorer.commands import Session
 from explorer.core.labels import label_of
@@ -32,6 +41,8 @@ class LookupPanel(QWidget):
         super().__init__(parent)
         self._session = session
         self._fetching: Job | None = None
+        self._seen = False
+        self._dock: QDockWidget | None = None
         self.tokens: tuple[Token, ...] = ()
         self.field = QLineEdit()
         self.field.setPlaceholderText("Type a sentence")
@@ -115,7 +126,7 @@ class LookupPanel(QWidget):
         self.below.setVisible(table is not None)
         self.read()
         self._show_pairs()
-        if self.isVisible():
+        if self._seen:
             self._session.mapping.measure_pairs()
 
     def _answer_changed(self) -> None:
@@ -123,8 +134,13 @@ class LookupPanel(QWidget):
             self.read()
 
     def read(self) -> None:
-        """Look up the sentence; where none is typed, the rows of the present question."""
+        """Look up the sentence; where none is typed, the rows of the present question.
+
+        Waits until the panel is seen: behind another tab nothing needs to be fetched.
+        """
         self._timer.stop()
+        if not self._seen:
+            return
         document = self._session.document
         table, answer = document.table, document.answer
         text = self.field.text()
@@ -220,7 +236,21 @@ class LookupPanel(QWidget):
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
-        self._session.mapping.measure_pairs()
+        dock = self.parentWidget()
+        if not isinstance(dock, QDockWidget):
+            self._set_seen(True)
+        elif self._dock is not dock:
+            # Behind another tab a dock counts as shown; only its own signal tells.
+            self._dock = dock
+            dock.visibilityChanged.connect(self._set_seen)
+            self._set_seen(not self.visibleRegion().isEmpty())
+
+    def _set_seen(self, seen: bool) -> None:
+        came = seen and not self._seen
+        self._seen = seen
+        if came:
+            self.read()
+            self._session.mapping.measure_pairs()
 
 
 def _shape() -> QLabel:

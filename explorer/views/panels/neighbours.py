@@ -29,7 +29,7 @@ from explorer.views.panels.form import heading, quiet
 from explorer.views.panels.neighbour_delegate import ROW_HEIGHT, NeighbourDelegate
 from explorer.views.panels.neighbour_model import NeighbourModel, signed
 from explorer.views.panels.similarity_histogram import SimilarityHistogram
-from explorer.views.theme import icon
+from explorer.views.theme import current_colours, icon
 
 
 class NeighboursPanel(QWidget):
@@ -46,8 +46,9 @@ class NeighboursPanel(QWidget):
         super().__init__(parent)
         self._session = session
         self.model = NeighbourModel(self)
-        self.back = _button("back", "‹", "Back to the question before")
-        self.forward = _button("forward", "›", "Forward to the next question")
+        self.back = _button("Back to the question before")
+        self.forward = _button("Forward to the next question")
+        self._draw_icons()
         self.title = ElidedLabel()
         self.title.setProperty("title", True)
         self.count = quiet()
@@ -277,6 +278,15 @@ class NeighboursPanel(QWidget):
         self.histogram.light(self.model.score(place) if place >= 0 else None)
         self.list.viewport().update()
 
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.PaletteChange and hasattr(self, "back"):
+            self._draw_icons()
+
+    def _draw_icons(self) -> None:
+        for button, name in ((self.back, "back"), (self.forward, "forward")):
+            button.setIcon(icon(name, current_colours().text))
+
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         left = watched is self.list.viewport() and event.type() == QEvent.Type.Leave
         if left or (watched is self.list and event.type() == QEvent.Type.FocusOut):
@@ -285,13 +295,9 @@ class NeighboursPanel(QWidget):
         return super().eventFilter(watched, event)
 
 
-def _button(name: str, sign: str, tip: str) -> QToolButton:
+def _button(tip: str) -> QToolButton:
     button = QToolButton()
     button.setToolTip(tip)
     button.setAccessibleName(tip)
     button.setFixedSize(26, 26)
-    try:
-        button.setIcon(icon(name))
-    except OSError:
-        button.setText(sign)
     return button

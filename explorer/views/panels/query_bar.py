@@ -26,7 +26,7 @@ from explorer.document import Question
 from explorer.views.label_text import shown_label
 from explorer.views.panels.query_completer import Offer, QueryPopup
 from explorer.views.panels.query_field import QueryField
-from explorer.views.theme import icon
+from explorer.views.theme import current_colours, icon
 
 ASK_AFTER, OFFER_AFTER = 250, 400
 _MOST_OFFERS = 10
@@ -90,10 +90,7 @@ class QueryBar(QWidget):
         self.more.setFixedSize(30, 30)
         self.more.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         self.more.setStyleSheet("QToolButton::menu-indicator { image: none; }")
-        try:
-            self.more.setIcon(icon("more"))
-        except OSError:
-            self.more.setText("⋯")
+        self._draw_icons()
         menu = QMenu(self.more)
         self.all_rows = QAction("Include special and padding rows", menu)
         self.include_query = QAction("Include the query's own rows", menu)
@@ -293,6 +290,14 @@ class QueryBar(QWidget):
         elif event.type() == QEvent.Type.FocusIn:
             self._show_hint()
         return super().eventFilter(watched, event)
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.PaletteChange and hasattr(self, "more"):
+            self._draw_icons()
+
+    def _draw_icons(self) -> None:
+        self.more.setIcon(icon("more", current_colours().text))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
