@@ -10,15 +10,7 @@ A reader is a module with two functions::
 leaves ``labels`` None where the file itself does not name the rows. Readers are asked in the order of
 ``READERS``: from the surest mark (a magic number) to the vaguest (text).
 
-Vocabularies are attached afterwards, by two functions of ``explorer.readers.vocabulary``::
-
-    find_beside(path, tables) -> (tables, notes)
-    attach_chosen(tables, labels=..., target_labels=..., header=...) -> (tables, notes)
-
-Both give back the tables in the same order, with labels where a vocabulary fits (token tables and output
-layers; ``roles.side_of(name)`` says "source", "target" or None), and leave alone tables that have labels
-(``find_beside``) or that the chosen file does not fit in kind. ``attach_chosen`` raises ExplorerError where
-the counts do not match.
+Vocabularies are attached afterwards, by ``explorer.readers.vocabulary``.
 """
 
 from __future__ import annotations
@@ -42,6 +34,7 @@ from explorer.readers import (
     tensorboard,
     torch_legacy,
     torch_zip,
+    vocabulary,
     word2vec_binary,
     word_vectors,
 )
@@ -108,7 +101,12 @@ def open_file(
     """
     path = Path(path)
     try:
-        return _read(path)
+        return vocabulary.attach(
+            _read(path),
+            labels=None if labels is None else Path(labels),
+            target_labels=None if target_labels is None else Path(target_labels),
+            header=header,
+        )
     except OSError as error:
         raise ExplorerError(f"{path} cannot be read.", detail=str(error)) from error
     except (MemoryError, RecursionError) as error:
