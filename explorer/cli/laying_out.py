@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from explorer.cli.opening import health_of
 from explorer.cli.options import Options
 from explorer.compute.device import choose_device
+from explorer.compute.graph import neighbour_graph
 from explorer.compute.projection import positions_of
 from explorer.compute.vectors import Vectors
 from explorer.core.health import Health
@@ -47,5 +48,11 @@ def lay_out(table: EmbeddingTable, settings: LayoutSettings, options: Options) -
     vectors = Vectors(
         values, health, choose_device(options.device), table.dim**0.5 if options.scaled else 1.0
     )
-    first = positions_of(vectors)
-    return LaidOut(first, health, None)
+    xy = positions_of(vectors)
+    if settings.method == "umap" and table.dim > 2:
+        # numba takes a second to import: not for a first picture.
+        from explorer.compute.umap_layout import lay_out as umap
+
+        graph = neighbour_graph(vectors, settings.neighbours - 1, settings.metric, distinct=True)
+        xy = umap(graph.rows, graph.distances, health.first_twin, xy, settings)
+    return LaidOut(xy, health, None)

@@ -84,7 +84,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("files")
     vectors = word_vectors()
     lines = [f"{word} {' '.join(map(str, row))}" for word, row in zip(WORDS, vectors, strict=True)]
-    (folder / "words.txt").write_text("\n".join(lines) + "\n", "utf-8")
+    (folder / "glove.txt").write_text("\n".join(lines) + "\n", "utf-8")
 
     faulty = np.random.default_rng(1).normal(size=(12, 4)).astype(np.float32)
     faulty[1, 2] = np.nan

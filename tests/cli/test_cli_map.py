@@ -31,8 +31,8 @@ def test_that_npz_has_a_place_and_a_label_for_every_row(call, folder, tmp_path):
 
 
 def test_that_csv_has_the_same_columns(call, folder, tmp_path):
-    assert call("map", folder / "words.txt", "-o", tmp_path / "map.csv", "--method", "pca").status == 0
-    assert call("map", folder / "words.txt", "-o", tmp_path / "map.npz", "--method", "pca").status == 0
+    assert call("map", folder / "glove.txt", "-o", tmp_path / "map.csv", "--method", "pca").status == 0
+    assert call("map", folder / "glove.txt", "-o", tmp_path / "map.npz", "--method", "pca").status == 0
     with (tmp_path / "map.csv").open(encoding="utf-8", newline="") as file:
         header, *rows = csv.reader(file)
     assert header == ["row", "x", "y", "label"]
@@ -65,7 +65,7 @@ def test_that_a_seed_gives_the_same_umap_and_another_seed_another(call, folder, 
 @pytest.mark.parametrize("size", ["1600x1200", "641x480", "64x64", "333x1001"])
 def test_that_a_picture_has_the_pixels_asked_for(call, folder, tmp_path, size):
     out = tmp_path / "map.png"
-    said = call("map", folder / "words.txt", "-o", out, "--method", "pca", "--size", size)
+    said = call("map", folder / "glove.txt", "-o", out, "--method", "pca", "--size", size)
     assert (said.status, said.err) == (0, "")
     assert said.out.startswith(f"{out}: 12 of 12 rows of ")
     assert "x".join(map(str, pixels_of(out))) == size

@@ -25,7 +25,7 @@ def plain_scores(terms: dict[int, float], metric: str) -> np.ndarray:
 @pytest.mark.parametrize("metric", ["cosine", "dot", "euclidean"])
 def test_that_neighbours_are_those_of_a_plain_computation(call, folder, metric):
     said = call(
-        "neighbours", folder / "words.txt", "king - man + woman", "--metric", metric, "--json", "-k", 99
+        "neighbours", folder / "glove.txt", "king - man + woman", "--metric", metric, "--json", "-k", 99
     )
     scores = plain_scores({0: 1, 2: -1, 3: 1}, metric)
     order = np.argsort(scores if metric == "euclidean" else -scores)
@@ -37,7 +37,7 @@ def test_that_neighbours_are_those_of_a_plain_computation(call, folder, metric):
 
 
 def test_that_json_has_the_promised_keys_in_their_order(call, folder):
-    answer = call("neighbours", folder / "words.txt", "2*zion", "-k", "2", "--json").answer
+    answer = call("neighbours", folder / "glove.txt", "2*zion", "-k", "2", "--json").answer
     assert list(answer) == ["query", "matched", "table", "metric", "neighbours", "notes"]
     assert (answer["query"], answer["matched"], answer["metric"]) == ("2*zion", "case-folded", "cosine")
     assert [list(entry) for entry in answer["neighbours"]] == [["rank", "row", "label", "score"]] * 2
@@ -45,13 +45,13 @@ def test_that_json_has_the_promised_keys_in_their_order(call, folder):
 
 
 def test_that_the_querys_own_rows_come_back_when_asked_for(call, folder):
-    assert 0 not in rows_of(call("neighbours", folder / "words.txt", "king", "-k", "99", "--json"))
-    said = call("neighbours", folder / "words.txt", "king", "--include-query", "--json")
+    assert 0 not in rows_of(call("neighbours", folder / "glove.txt", "king", "-k", "99", "--json"))
+    said = call("neighbours", folder / "glove.txt", "king", "--include-query", "--json")
     assert said.answer["neighbours"][0] == {"rank": 1, "row": 0, "label": "king", "score": 1.0}
 
 
 def test_that_a_label_on_two_rows_asks_one_and_may_find_the_other(call, folder):
-    said = call("neighbours", folder / "words.txt", "bank", "-k", "99", "--json")
+    said = call("neighbours", folder / "glove.txt", "bank", "-k", "99", "--json")
     assert any("#9, #10" in note for note in said.answer["notes"])
     assert 10 in rows_of(said)
     assert 9 not in rows_of(said)
@@ -83,7 +83,7 @@ def test_that_special_and_padding_rows_are_left_out_by_default(call, tmp_path):
 
 def test_that_rows_scaled_by_the_root_of_dim_score_so(call, folder):
     plain, scaled = (
-        call("neighbours", folder / "words.txt", "king", "--metric", "dot", "--json", *more).answer[
+        call("neighbours", folder / "glove.txt", "king", "--metric", "dot", "--json", *more).answer[
             "neighbours"
         ]
         for more in ([], ["--scale"])
@@ -108,7 +108,7 @@ def test_that_another_table_is_asked_where_it_is_named(call, folder):
 
 
 def test_that_columns_are_aligned_and_say_how_the_query_was_read(call, folder):
-    lines = call("neighbours", folder / "words.txt", "KING", "-", "man", "-k", "3").out.splitlines()
+    lines = call("neighbours", folder / "glove.txt", "KING", "-", "man", "-k", "3").out.splitlines()
     assert lines[0].startswith("KING - man: case-folded in ")
     header = lines.index("RANK   SCORE  ROW  LABEL")
     assert all(len(line.split()) == 4 for line in lines[header + 1 : header + 4])
@@ -118,19 +118,19 @@ def test_that_columns_are_aligned_and_say_how_the_query_was_read(call, folder):
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (["words.txt", "knig"], "No row has the label “knig”; closest are: king"),
-        (["words.txt", "king -"], "Nothing to add or subtract follows the - at character 6"),
-        (["words.txt", '"king'], "The quotation mark at character 1 is never closed"),
-        (["words.txt", ""], "The query is empty"),
-        (["words.txt", "#12"], "There is no row #12: the table has 12 rows; the last is #11."),
-        (["words.txt", "king - king"], "The query's terms cancel out"),
-        (["words.txt", "king", "--table", "x"], "words.txt has no table named “x”; it holds "),
+        (["glove.txt", "knig"], "No row has the label “knig”; closest are: king"),
+        (["glove.txt", "king -"], "Nothing to add or subtract follows the - at character 6"),
+        (["glove.txt", '"king'], "The quotation mark at character 1 is never closed"),
+        (["glove.txt", ""], "The query is empty"),
+        (["glove.txt", "#12"], "There is no row #12: the table has 12 rows; the last is #11."),
+        (["glove.txt", "king - king"], "The query's terms cancel out"),
+        (["glove.txt", "king", "--table", "x"], "glove.txt has no table named “x”; it holds "),
         (["faulty.npy", "king"], "The table has no labels to find “king” among"),
         (["faulty.npy", "#1"], "Row #1 holds a value that is not a number"),
         (["faulty.npy", "#3"], "Row #3 is all zeros"),
         (["absent.pth", "king"], "There is no file"),
-        (["words.txt", "king", "--labels", "absent.txt"], "There is no file"),
-        (["words.txt", "king", "--device", "mps"], "This machine has no mps device"),
+        (["glove.txt", "king", "--labels", "absent.txt"], "absent.txt"),
+        (["glove.txt", "king", "--device", "mps"], "This machine has no mps device"),
     ],
 )
 def test_that_a_query_that_cannot_be_answered_gets_one_sentence(call, folder, arguments, sentence):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import subprocess
 import sys
@@ -17,35 +16,35 @@ ON_LINUX = pytest.mark.skipif(sys.platform != "linux", reason="displays and libr
 
 
 def test_that_a_process_answers_on_standard_output_alone(start, folder):
-    said = start("neighbours", folder / "words.txt", "king - man + woman", "-k", "1", "--json")
+    said = start("neighbours", folder / "glove.txt", "king - man + woman", "-k", "1", "--json")
     assert (said.status, said.err) == (0, "")
     assert said.answer["neighbours"][0]["label"] == "queen"
 
 
 def test_that_a_failing_process_says_one_sentence_alone(start, folder):
-    assert start("neighbours", folder / "words.txt", "knig").sentence.startswith(
+    assert start("neighbours", folder / "glove.txt", "knig").sentence.startswith(
         "No row has the label “knig”"
     )
 
 
 def test_that_a_umap_says_nothing_of_its_libraries(start, folder, tmp_path):
-    said = start("map", folder / "words.txt", "-o", tmp_path / "map.png")
+    said = start("map", folder / "glove.txt", "-o", tmp_path / "map.png")
     assert (said.status, said.err) == (0, "")
     assert len(said.out.splitlines()) == 1
 
 
 def test_that_any_terminal_can_show_any_label(start, tmp_path):
-    (tmp_path / "words.txt").write_bytes("naïve 1 2 3\n東京 3 2 1\nplain 1 3 2\n".encode())
-    said = start("neighbours", tmp_path / "words.txt", "#2", PYTHONIOENCODING="ascii", PYTHONUTF8="0")
+    (tmp_path / "glove.txt").write_bytes("naïve 1 2 3\n東京 3 2 1\nplain 1 3 2\n".encode())
+    said = start("neighbours", tmp_path / "glove.txt", "#2", PYTHONIOENCODING="ascii", PYTHONUTF8="0")
     assert (said.status, said.err) == (0, "")
     assert "na\\xefve" in said.out
-    assert start("neighbours", tmp_path / "words.txt", "#2", "--json", PYTHONIOENCODING="ascii").status == 0
+    assert start("neighbours", tmp_path / "glove.txt", "#2", "--json", PYTHONIOENCODING="ascii").status == 0
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="pipes end otherwise there")
 def test_that_nobody_reading_is_no_fault(folder):
     process = subprocess.Popen(
-        [*COMMAND, "tables", folder / "words.txt"], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        [*COMMAND, "tables", folder / "glove.txt"], stdout=subprocess.PIPE, stderr=subprocess.PIPE
     )
     process.stdout.close()
     err = process.stderr.read()
@@ -70,13 +69,13 @@ def test_that_ctrl_c_ends_quietly(tmp_path):
 
 @ON_LINUX
 def test_that_a_missing_display_is_said_with_what_to_do(start, folder):
-    sentence = start(folder / "words.txt").sentence
+    sentence = start(folder / "glove.txt").sentence
     assert sentence.startswith("There is no display to open a window on; set QT_QPA_PLATFORM=offscreen")
 
 
 @ON_LINUX
 def test_that_a_display_that_does_not_answer_is_said(start, folder):
-    assert start(folder / "words.txt", DISPLAY=":4711").sentence.startswith(
+    assert start(folder / "glove.txt", DISPLAY=":4711").sentence.startswith(
         "The display :4711 does not answer"
     )
 
@@ -91,19 +90,19 @@ def test_that_missing_system_libraries_are_said_with_their_packages(start, folde
         (package / f"{module}.py").write_text(
             'raise ImportError("libEGL.so.1: cannot open shared object file: No such file or directory")\n'
         )
-    for arguments in ([folder / "words.txt"], ["map", folder / "words.txt", "-o", tmp_path / "map.png"]):
+    for arguments in ([folder / "glove.txt"], ["map", folder / "glove.txt", "-o", tmp_path / "map.png"]):
         sentence = start(*arguments, PYTHONPATH=str(tmp_path), DISPLAY=":0").sentence
         assert sentence.startswith("Qt cannot be loaded: libEGL.so.1: cannot open shared object file")
         assert "sudo apt install libgl1 libegl1" in sentence
     out = tmp_path / "map.csv"
-    said = start("map", folder / "words.txt", "-o", out, "--method", "pca", PYTHONPATH=str(tmp_path))
+    said = start("map", folder / "glove.txt", "-o", out, "--method", "pca", PYTHONPATH=str(tmp_path))
     assert (said.status, said.err) == (0, "")
     assert out.exists()
 
 
 def test_that_a_window_is_saved_as_a_picture(start, folder, tmp_path):
     out = tmp_path / "window.png"
-    said = start(folder / "words.txt", "--screenshot", out, QT_QPA_PLATFORM="offscreen")
+    said = start(folder / "glove.txt", "--screenshot", out, QT_QPA_PLATFORM="offscreen")
     assert (said.status, said.out, said.err) == (0, "", "")
     assert out.read_bytes().startswith(b"\x89PNG")
 
@@ -126,10 +125,10 @@ def test_that_an_unexpected_fault_is_a_sentence_too(call, folder, monkeypatch):
         raise ZeroDivisionError("division by zero")
 
     monkeypatch.setattr("explorer.cli.tables.open_with", fail)
-    assert "ZeroDivisionError: division by zero" in call("tables", folder / "words.txt").sentence
+    assert "ZeroDivisionError: division by zero" in call("tables", folder / "glove.txt").sentence
     monkeypatch.setenv("EXPLORER_DEBUG", "1")
     with pytest.raises(ZeroDivisionError):
-        call("tables", folder / "words.txt")
+        call("tables", folder / "glove.txt")
 
 
 def test_that_the_module_starts_without_a_terminal():

@@ -12,10 +12,10 @@ HEALTHY = {"nan": 0, "inf": 0, "zero": 0, "duplicates": 0, "padding": 0}
 
 
 def test_that_json_has_the_promised_keys_in_their_order(call, folder):
-    said = call("tables", folder / "words.txt", "--json")
+    said = call("tables", folder / "glove.txt", "--json")
     assert said.status == 0
     assert list(said.answer) == ["file", "format", "tables", "notes"]
-    assert said.answer["file"] == str(folder / "words.txt")
+    assert said.answer["file"] == str(folder / "glove.txt")
     (table,) = said.answer["tables"]
     assert list(table) == ["name", "rows", "dim", "dtype", "role", "labels", "health"]
     assert list(table["health"]) == ["nan", "inf", "zero", "duplicates", "padding"]
