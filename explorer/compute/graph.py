@@ -62,7 +62,7 @@ def neighbour_graph(
     rows = np.full((vectors.rows, k), -1, np.int32)
     distances = np.full((vectors.rows, k), np.inf, np.float32)
     if k > 0:
-        points, unit = _points(vectors, places, metric)
+        points, unit = metric_points(vectors, places, metric)
         found, apart = _nearest(points, k, checkpoint)
         rows[places] = places[found]
         distances[places] = apart if metric is Metric.COSINE else np.sqrt(2 * apart) * np.float32(unit)
@@ -77,7 +77,7 @@ def participants(vectors: Vectors, *, distinct: bool) -> NDArray[np.int64]:
     return np.flatnonzero(taken)
 
 
-def _points(vectors: Vectors, places: NDArray[np.int64], metric: Metric) -> tuple[torch.Tensor, float]:
+def metric_points(vectors: Vectors, places: NDArray[np.int64], metric: Metric) -> tuple[torch.Tensor, float]:
     """The rows as points of which half the squared distance orders the neighbours, and their unit.
 
     For cosine that is the row scaled to unit length: half its squared distance is 1 - cosine. For
@@ -97,16 +97,19 @@ def _points(vectors: Vectors, places: NDArray[np.int64], metric: Metric) -> tupl
     return points, float(largest)
 
 
+def product_sides(points: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """Matrices whose product x·y - |y|²/2 falls as the distance of x to y grows."""
+    half_squares = 0.5 * torch.linalg.vector_norm(points, dim=1, keepdim=True) ** 2
+    return torch.hstack([points, torch.ones_like(half_squares)]), torch.hstack([points, -half_squares])
+
+
 def _nearest(
     points: torch.Tensor, k: int, checkpoint: Checkpoint
 ) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
     """The k nearest other points of each, nearest first, and half the squared distance to them."""
     count = len(points)
     candidates = min(k + _SPARE, count - 1)
-    # One product gives x·y - |y|²/2, which falls as the distance of x to y grows.
-    half_squares = 0.5 * torch.linalg.vector_norm(points, dim=1, keepdim=True) ** 2
-    queries = torch.hstack([points, torch.ones_like(half_squares)])
-    keys = torch.hstack([points, -half_squares])
+    queries, keys = product_sides(points)
     scores = _CPU_SCORES if points.device.type == "cpu" else _GPU_SCORES
     step = max(16, scores // count)
     buffers = Buffers(step * count, points.device)

@@ -135,6 +135,7 @@ class MeasureTrust(Request):
     key: int
     xy: NDArray[np.float32]
     k: int
+    metric: Metric
 
 
 @dataclass(frozen=True)

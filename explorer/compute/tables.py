@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 import torch
@@ -12,18 +13,22 @@ from numpy.typing import NDArray
 
 from explorer.compute import protocol
 from explorer.compute.checkpoint import Checkpoint
+from explorer.compute.clusters import find_clusters
 from explorer.compute.device import choose_device, describe
 from explorer.compute.files import Files, mappable, table_listing
 from explorer.compute.graph import neighbour_graph
+from explorer.compute.pairs import pair_histogram
 from explorer.compute.projection import positions_of
 from explorer.compute.search import find_neighbours
+from explorer.compute.suggestions import Suggestions
+from explorer.compute.trust import measure_trust
 from explorer.compute.vectors import Vectors
 from explorer.core.errors import ExplorerError
 from explorer.core.health import Health
 from explorer.core.health_scan import examine, row_blocks
 from explorer.core.labels import Labels
 from explorer.core.listing import LoadedTable
-from explorer.core.results import NeighbourGraph, SearchResult
+from explorer.core.results import Clusters, NeighbourGraph, PairHistogram, SearchResult, Trust
 
 
 @dataclass(eq=False)
@@ -32,6 +37,11 @@ class Table:
 
     vectors: Vectors
     labels: Labels | None
+
+    @cached_property
+    def suggestions(self) -> Suggestions | None:
+        """Made when first asked for."""
+        return Suggestions(self.labels) if self.labels is not None else None
 
 
 class Tables:
@@ -59,6 +69,10 @@ class Tables:
             protocol.BuildGraph: self._build_graph,
             protocol.Search: self._search,
             protocol.FetchRows: self._fetch_rows,
+            protocol.Suggest: self._suggest,
+            protocol.FindClusters: self._find_clusters,
+            protocol.MeasureTrust: self._measure_trust,
+            protocol.CountPairs: self._count_pairs,
         }
         # The first use of a device can take seconds.
         self._tell_device()
@@ -151,6 +165,21 @@ class Tables:
         if len(request.rows) and not 0 <= request.rows.min() <= request.rows.max() < vectors.rows:
             raise ExplorerError(f"This table has rows #0 to #{vectors.rows - 1}.")
         return vectors.fetch(request.rows)
+
+    def _suggest(self, request: protocol.Suggest, checkpoint: Checkpoint) -> tuple[str, ...]:
+        suggestions = self._of(request.key).suggestions
+        return suggestions.closest(request.text, request.count) if suggestions is not None else ()
+
+    def _find_clusters(self, request: protocol.FindClusters, checkpoint: Checkpoint) -> Clusters:
+        table = self._of(request.key)
+        return find_clusters(table.vectors, request.count, labels=table.labels, checkpoint=checkpoint)
+
+    def _measure_trust(self, request: protocol.MeasureTrust, checkpoint: Checkpoint) -> Trust:
+        vectors = self._of(request.key).vectors
+        return measure_trust(vectors, request.xy, request.k, metric=request.metric, checkpoint=checkpoint)
+
+    def _count_pairs(self, request: protocol.CountPairs, checkpoint: Checkpoint) -> PairHistogram:
+        return pair_histogram(self._of(request.key).vectors, request.metric, checkpoint=checkpoint)
 
     def _tell_device(self) -> None:
         try:

@@ -115,7 +115,7 @@ class Trust:
     k : int
     per_row : float32 array, shape (rows,), or None
         The share of a row's k true neighbours that are among its k map neighbours; NaN where
-        the row is not on the map.
+        the row is not on the map or not in the sample.
     """
 
     trustworthiness: float
@@ -144,68 +144,4 @@ class PairHistogram:
     mean: float
     std: float
     pairs: int
-    metric: Metric
-
-
-@dataclass(frozen=True, eq=False)
-class Clusters:
-    """Groups of rows that lie together in the original space, for colours.
-
-    Attributes
-    ----------
-    codes : int16 array, shape (rows,)
-        The cluster of each row, the largest cluster first; -1 for quarantined rows.
-    names : tuple of str
-        Two or three typical labels for each cluster, or ``"Cluster 1"`` ... without labels.
-    """
-
-    codes: NDArray[np.int16]
-    names: tuple[str, ...]
-
-
-@dataclass(frozen=True, eq=False)
-class Trust:
-    """How far a map can be trusted: whether neighbours there are neighbours in the table.
-
-    Attributes
-    ----------
-    trustworthiness, continuity : float
-        0 to 1, higher is better (Venna and Kaski, 2001), over ``sample`` rows.
-    sample : int
-        Rows that were measured, each against all others.
-    per_row : float32 array, shape (rows,), or None
-        Share of a row's k nearest on the map that are among its k nearest in the table;
-        NaN for rows that were not measured.
-    k : int
-    """
-
-    trustworthiness: float
-    continuity: float
-    sample: int
-    per_row: NDArray[np.float32] | None
-    k: int
-
-
-@dataclass(frozen=True, eq=False)
-class PairHistogram:
-    """How alike pairs of different rows of a table are.
-
-    Attributes
-    ----------
-    counts : int64 array, shape (bins,)
-    edges : float64 array, shape (bins + 1,)
-    mean, std : float
-    pairs : int
-        Pairs counted: all of them, or a seeded sample of a large table.
-    exhaustive : bool
-        True where every pair was counted.
-    metric : Metric
-    """
-
-    counts: NDArray[np.int64]
-    edges: NDArray[np.float64]
-    mean: float
-    std: float
-    pairs: int
-    exhaustive: bool
     metric: Metric

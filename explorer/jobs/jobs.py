@@ -191,9 +191,10 @@ class Jobs(QObject):
         """Group a table's rows: finishes with Clusters."""
         return self._start("Clusters", _one(protocol.FindClusters(self._id(), key, count)), key=key)
 
-    def trust(self, key: int, xy: NDArray[np.float32], k: int = 15) -> Job:
+    def trust(self, key: int, xy: NDArray[np.float32], k: int = 15, metric: Metric = Metric.COSINE) -> Job:
         """Measure how far a map can be trusted: finishes with Trust."""
-        return self._start("Layout trust", _one(protocol.MeasureTrust(self._id(), key, xy, k)), key=key)
+        request = protocol.MeasureTrust(self._id(), key, xy, k, metric)
+        return self._start("Layout trust", _one(request), key=key)
 
     def pair_histogram(self, key: int, metric: Metric) -> Job:
         """Count how alike pairs of rows are: finishes with a PairHistogram."""

@@ -1,0 +1,108 @@
+"""How far a map can be trusted: are a row's neighbours on the map its neighbours in the table?
+
+Trustworthiness and continuity after Venna and Kaski, "Neighborhood preservation in nonlinear
+projection methods" (2001), over a sample of rows, each ranked against all others.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from explorer.compute.checkpoint import Checkpoint, no_checkpoint
+from explorer.compute.graph import metric_points, product_sides
+from explorer.compute.matrix import threads_for
+from explorer.compute.parallel import map_blocks, spans
+from explorer.compute.vectors import Vectors
+from explorer.core.errors import ExplorerError
+from explorer.core.results import Metric, Trust
+
+# Rows measured times rows in the table.
+_MOST_RANKED = 60_000_000
+_LEAST_SAMPLE = 100
+_BLOCK_RANKED = 1 << 20
+
+
+def measure_trust(
+    vectors: Vectors,
+    xy: NDArray[np.float32],
+    k: int = 15,
+    *,
+    metric: Metric = Metric.COSINE,
+    checkpoint: Checkpoint = no_checkpoint,
+) -> Trust:
+    """Compare neighbours on a map with neighbours in the table.
+
+    Parameters
+    ----------
+    vectors : Vectors
+    xy : float32 array, shape (rows, 2)
+        Rows without a place (NaN) take no part.
+    k : int
+        Cut to what the measure is defined for: under half the rows.
+    metric : Metric
+        Cosine or Euclidean, for the table's side.
+    checkpoint : Checkpoint
+
+    Returns
+    -------
+    Trust
+        Over all rows where they are some 7,700 or fewer, over an evenly spaced sample beyond.
+
+    Raises
+    ------
+    ExplorerError
+        The map is of another table, or has fewer than 4 rows on it.
+    Cancelled
+        From the checkpoint.
+    """
+    if xy.shape != (vectors.rows, 2):
+        raise ExplorerError("This map belongs to another table.")
+    places = np.flatnonzero(vectors.health.healthy & np.isfinite(xy).all(axis=1))
+    count = len(places)
+    k = min(k, (count - 1) // 2)
+    if k < 1:
+        raise ExplorerError("A map of fewer than 4 rows has no neighbourhoods to measure.")
+    sample = int(min(count, max(_LEAST_SAMPLE, _MOST_RANKED // count)))
+    chosen = np.linspace(0, count - 1, sample).astype(np.int64)
+    device = vectors.device
+    queries, keys = product_sides(metric_points(vectors, places, metric)[0])
+    flat = torch.from_numpy(np.array(xy[places], np.float32)).to(device)
+    flat /= flat.abs().amax().clamp(min=1e-30)
+
+    def work(start: int, stop: int) -> tuple[float, float, NDArray[np.float32]]:
+        rows = torch.from_numpy(chosen[start:stop]).to(device)
+        own = torch.arange(stop - start, device=device), rows
+        in_table = -(queries[rows] @ keys.T)
+        on_map = (flat[rows, None] - flat).square().sum(dim=2)
+        in_table[own] = on_map[own] = torch.inf
+        table_near = torch.topk(in_table, k, dim=1, largest=False).indices
+        map_near = torch.topk(on_map, k, dim=1, largest=False).indices
+        table_ranks = _ranks(in_table, in_table.gather(1, map_near))
+        map_ranks = _ranks(on_map, on_map.gather(1, table_near))
+        strangers, lost = np.maximum(table_ranks + 1 - k, 0), np.maximum(map_ranks + 1 - k, 0)
+        return float(strangers.sum()), float(lost.sum()), (lost == 0).mean(axis=1)
+
+    blocks = spans(sample, max(1, _BLOCK_RANKED // count))
+    parts = list(map_blocks(work, blocks, checkpoint, "Layout trust", threads=threads_for(device)))
+    worst = sample * k * (2 * count - 3 * k - 1) / 2
+    per_row = np.full(vectors.rows, np.nan, np.float32)
+    per_row[places[chosen]] = np.concatenate([kept for _, _, kept in parts])
+    return Trust(
+        trustworthiness=1.0 - sum(strangers for strangers, _, _ in parts) / worst,
+        continuity=1.0 - sum(lost for _, lost, _ in parts) / worst,
+        sample=sample,
+        per_row=per_row,
+        k=k,
+    )
+
+
+def _ranks(distances: torch.Tensor, asked: torch.Tensor) -> NDArray[np.int64]:
+    """How many distances of its row are smaller than each asked one (equal ones are not)."""
+    if distances.device.type != "cpu":
+        return torch.searchsorted(distances.sort(dim=1).values, asked).cpu().numpy()
+    ordered = np.sort(distances.numpy(), axis=1)
+    return np.stack(
+        [np.searchsorted(row, values) for row, values in zip(ordered, asked.numpy(), strict=True)]
+    )
