@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Generator
 from dataclasses import replace
 
 from PySide6.QtCore import QObject, QTimer, Signal
@@ -25,10 +25,12 @@ class Asking(QObject):
     -------
     index_ready : the table's labels can be completed and asked for.
     rejected(ExplorerError) : what was typed cannot be asked; shown by the query line.
+    suggested(str, tuple of str) : an unknown label and those closest to it.
     """
 
     index_ready = Signal()
     rejected = Signal(object)
+    suggested = Signal(str, object)
 
     def __init__(self, document: Document, jobs: Jobs, notices: Notices, settings: Settings) -> None:
         super().__init__()
@@ -148,8 +150,8 @@ class Asking(QObject):
         before, now = self._draft.text, question.text
         return before.startswith(now) or now.startswith(before)
 
-    def suggest(self, text: str, tell: Callable[[tuple[str, ...]], None]) -> None:
-        """Look for the labels closest to an unknown one; told unless another text is asked about first."""
+    def suggest(self, text: str) -> None:
+        """Look for the labels closest to an unknown one; ``suggested`` follows, for the last text only."""
         table = self._document.table
         if self._suggesting is not None:
             self._suggesting.cancel()
@@ -162,7 +164,7 @@ class Asking(QObject):
         def arrived(labels: tuple[str, ...]) -> None:
             if self._suggesting is job:
                 self._suggesting = None
-                tell(labels)
+                self.suggested.emit(text, labels)
 
         job.finished.connect(arrived)
         job.failed.connect(self._notices.error)

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QDockWidget, QMainWindow, QWidget
 from pytestqt.qtbot import QtBot
 
 from explorer.commands import Session
@@ -95,6 +96,25 @@ def test_that_the_pairs_are_counted_once_the_panel_is_seen(
     assert pairs.mean == pytest.approx(alike.mean(), abs=0.01)
     assert f"{pairs.std:.2f} over {pairs.pairs:,} pairs" in panel.pairs.text()
     assert 5 < panel.histogram.x_of(0.0) < panel.histogram.width() - 5
+
+
+def test_that_nothing_is_looked_up_behind_another_tab(qtbot: QtBot, session: Session) -> None:
+    window = QMainWindow()
+    qtbot.addWidget(window)
+    docks = [QDockWidget(name, window) for name in ("Lookup", "Other")]
+    panel = LookupPanel(session)
+    for dock, inside in zip(docks, (panel, QWidget()), strict=True):
+        dock.setWidget(inside)
+        window.addDockWidget(Qt.DockWidgetArea.RightDockWidgetArea, dock)
+    window.tabifyDockWidget(*docks)
+    docks[1].raise_()
+    window.show()
+    qtbot.wait(50)
+    session.asking.ask("king")
+    qtbot.waitUntil(lambda: session.document.answer is not None, timeout=10_000)
+    assert panel.rows == []
+    docks[0].raise_()
+    qtbot.waitUntil(lambda: panel.rows == [0], timeout=10_000)
 
 
 def test_that_a_long_text_is_cut_and_says_so(qtbot: QtBot, panel: LookupPanel) -> None:

@@ -41,6 +41,7 @@ class LookupPanel(QWidget):
         super().__init__(parent)
         self._session = session
         self._fetching: Job | None = None
+        self._names: list[str] = []
         self._seen = False
         self._dock: QDockWidget | None = None
         self.tokens: tuple[Token, ...] = ()
@@ -169,6 +170,8 @@ class LookupPanel(QWidget):
         self.remark.setVisible(bool(self.remark.text()))
         self.matrices.setVisible(bool(rows))
         if self._fetching is not None:
+            # A result that is already on its way must not be taken for that of the next rows.
+            self._fetching.finished.disconnect(self._show_values)
             self._fetching.cancel()
             self._fetching = None
         if table is None or not rows:
@@ -184,23 +187,15 @@ class LookupPanel(QWidget):
         self.one_hot_words.setText(f"{ones}, {count * (width - 1):,} zeros")
         self.scaled.setText(f"Times √{dim} = {sqrt(dim):.3g}, as a Transformer's own lookup does.")
         self.scaled.setVisible(table.scaled)
-        self._fetch(table.key, rows, names)
+        self._names = names
+        self._fetching = self._session.jobs.rows(table.key, np.asarray(rows, np.int64))
+        self._fetching.finished.connect(self._show_values)
+        self._fetching.failed.connect(self._session.notices.error)
 
-    def _fetch(self, key: int, rows: list[int], names: list[str]) -> None:
-        job = self._session.jobs.rows(key, np.asarray(rows, np.int64))
-        self._fetching = job
-
-        def arrived(values: NDArray[np.float32]) -> None:
-            if self._fetching is job:
-                self._fetching = None
-                self._show_values(values, names)
-
-        job.finished.connect(arrived)
-        job.failed.connect(self._session.notices.error)
-
-    def _show_values(self, values: NDArray[np.float32], names: list[str]) -> None:
+    def _show_values(self, values: NDArray[np.float32]) -> None:
+        self._fetching = None
         lengths = np.sqrt(np.square(values.astype(np.float64)).sum(axis=1))
-        tips = [f"{name}: length {length:.3g}" for name, length in zip(names, lengths, strict=True)]
+        tips = [f"{name}: length {length:.3g}" for name, length in zip(self._names, lengths, strict=True)]
         self.values.show_values(values, tips)
         self.reach.setText(f"−{self.values.reach:.2g} to {self.values.reach:.2g}")
 

@@ -60,6 +60,7 @@ class NeighboursPanel(QWidget):
         self.histogram_title.setWordWrap(True)
         self.histogram = SimilarityHistogram()
         self.trust = quiet()
+        self.trust.setToolTip("Near on the map: among the closest hundredth of the rows, 45 at the least")
         self._lay_out()
         self._make_actions()
         self.back.clicked.connect(lambda: session.asking.go(-1))

@@ -62,6 +62,7 @@ class QueryBar(QWidget):
         self.field.cursorPositionChanged.connect(self._moved)
         self.popup.chosen.connect(self._take)
         session.asking.rejected.connect(self._refused)
+        session.asking.suggested.connect(self._suggested)
         session.asking.index_ready.connect(self.field.marker.rehighlight)
         document = session.document
         document.answer_changed.connect(self._follow)
@@ -178,15 +179,14 @@ class QueryBar(QWidget):
 
     def _say_unknown(self, part: Part, message: str, advice: str = "") -> None:
         """Show the message at once, and the labels closest to the part when they are found."""
-        text = self.field.text()
         self.popup.show_offers([], message, advice)
+        self._session.asking.suggest(part.label)
 
-        def found(labels: tuple[str, ...]) -> None:
-            offers = self._replacements(part, labels)
-            if offers and self.popup.isVisible() and self.field.text() == text:
-                self.popup.show_offers(offers, message, "Closest to it:")
-
-        self._session.asking.suggest(part.label, found)
+    def _suggested(self, label: str, labels: tuple[str, ...]) -> None:
+        part = next((part for part in self.field.underlined if part.label == label), None)
+        offers = [] if part is None else self._replacements(part, labels)
+        if offers and self.popup.isVisible() and not self.popup.offers.items:
+            self.popup.show_offers(offers, self.popup.message.text(), "Closest to it:")
 
     def _replacements(self, part: Part, labels: tuple[str, ...]) -> list[Offer]:
         query, index = self.field.outline.query, self._session.asking.index
