@@ -1,8 +1,9 @@
-"""JSON Lines: an object a row, one of whose values is the vector."""
+"""JSON Lines: an object a row, one of whose values is the vector. Or one object, ``{word: vector}``."""
 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,8 @@ import pyarrow.json as arrow_json
 from numpy.typing import NDArray
 
 from explorer.core.errors import ExplorerError
-from explorer.core.table import EmbeddingTable, OpenedFile
+from explorer.core.labels import Labels
+from explorer.core.table import EmbeddingTable, OpenedFile, Role
 from explorer.readers.arrow_lists import as_column, fill_rows, list_lengths
 from explorer.readers.column_plan import (
     Kind,
@@ -29,17 +31,20 @@ from explorer.readers.vector_lines import BOM
 from explorer.readers.word_vectors import sample_lines
 
 _RECORDS = 50
+_LARGEST = 1 << 30
+_WORD = re.compile(rb'\s*\{\s*"(?:[^"\\]|\\.)*"\s*:\s*\[\s*[-\d]')
 
 
 def sniff(path: Path, head: bytes) -> bool:
     """Whether the first lines are objects, one of which at least holds a list of numbers."""
     if not head.removeprefix(BOM).lstrip().startswith(b"{") or b"\0" in head:
         return False
+    if _WORD.match(head.removeprefix(BOM)) and _by_word(path) is not None:
+        return True
     try:
-        plan = _plan(path)
+        return _plan(path) is not None
     except ExplorerError:
         return False
-    return plan is not None
 
 
 def read(path: Path) -> OpenedFile:
@@ -52,6 +57,10 @@ def read(path: Path) -> OpenedFile:
     ExplorerError
         A line is no object, or its vector is of another length; it is named.
     """
+    with path.open("rb") as file:
+        by_word = _by_word(path) if _WORD.match(file.read(4096).removeprefix(BOM)) else None
+    if by_word is not None:
+        return OpenedFile(path, "JSON", (by_word,))
     plan = _plan(path)
     if plan is None:
         raise ExplorerError(f"{path.name} has no list of numbers in its first lines.")
@@ -74,6 +83,27 @@ def read(path: Path) -> OpenedFile:
 
 def _giving(vectors: NDArray[np.float32]) -> Callable[[], NDArray[np.float32]]:
     return lambda: vectors
+
+
+def _by_word(path: Path) -> EmbeddingTable | None:
+    """The table of a file that is one object of vectors by their names; None where it is not."""
+    if path.stat().st_size > _LARGEST:
+        return None
+    try:
+        pairs = json.loads(escape(path.read_bytes().removeprefix(BOM)), object_pairs_hook=list)
+        rows = [
+            (word, np.array(numbers, np.float64)) for word, numbers in pairs if _kind(numbers) is Kind.VECTOR
+        ]
+    except (ValueError, TypeError, RecursionError, OverflowError):
+        return None
+    dims = {len(vector) for _, vector in rows}
+    if len(rows) != len(pairs) or len(rows) < 2 or len(dims) != 1:
+        return None
+    with np.errstate(over="ignore"):
+        vectors = np.stack([vector for _, vector in rows]).astype(np.float32)
+    labels = Labels.from_texts((word for word, _ in rows), INSIDE)
+    count, dim = vectors.shape
+    return EmbeddingTable(path.stem, count, dim, "float32", Role.TOKEN, _giving(vectors), labels=labels)
 
 
 def _plan(path: Path) -> Plan | None:

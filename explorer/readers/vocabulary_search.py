@@ -48,7 +48,9 @@ def candidates(path: Path) -> list[Path]:
     ranked: list[tuple[int, int, int, str, Path]] = []
     for place, folder in enumerate(_folders(path)):
         for entry in _entries(folder):
-            rank = _rank(entry, stem)
+            # gensim puts the vectors of words.kv into words.kv.vectors.npy.
+            owns = not path.is_dir() and path.name.startswith(f"{entry.name}.") and _fits_in(entry)
+            rank = (0, 0) if owns else _rank(entry, stem)
             if rank is not None and entry != path:
                 ranked.append((rank[0], place, rank[1], entry.name, entry))
     return [entry for *_, entry in sorted(ranked)]

@@ -197,6 +197,13 @@ def test_that_json_lines_open(tmp_path):
     assert table.name == "v"
 
 
+@pytest.mark.parametrize("indent", [None, 1])
+def test_that_one_object_of_vectors_by_word_is_a_table(tmp_path, indent):
+    text = json.dumps({"king": [0.5, 1], "né": [2, 3], "": [4, 5.25]}, indent=indent)
+    table = one(tmp_path, text.replace('""', '"king"'), "words.json")
+    assert_is(table, ["king", "né", "king"], [[0.5, 1], [2, 3], [4, 5.25]])
+
+
 def test_that_a_line_without_a_vector_keeps_its_row(tmp_path):
     path = tmp_path / "holes.jsonl"
     path.write_text(

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from gensim.models import KeyedVectors
 from tokenizers import Tokenizer, models
 
 from explorer.core.errors import ExplorerError
@@ -271,6 +272,15 @@ def test_that_columns_of_a_chosen_text_describe_the_rows(tmp_path):
     found = open_file(tmp_path / "vectors.npy", labels=tmp_path / "about.tsv").tables[0]
     assert list(found.labels) == ["a", "b"]
     assert found.metadata["year"].tolist() == [1999, 2001]
+
+
+def test_that_the_vectors_of_a_gensim_model_opened_alone_have_its_words(tmp_path):
+    vectors = KeyedVectors(4)
+    vectors.add_vectors(["king", "né"], np.eye(2, 4, dtype=np.float32))
+    vectors.save(str(tmp_path / "words.kv"), separately=["vectors"])
+    labels = open_file(tmp_path / "words.kv.vectors.npy").tables[0].labels
+    assert list(labels) == ["king", "né"]
+    assert labels.source == "words.kv"
 
 
 def tokenizer(folder: Path, count: int) -> None:
