@@ -271,6 +271,14 @@ def test_that_escape_closes_the_list_first_and_is_then_the_windows(qtbot: QtBot,
     assert not second.isAccepted()
 
 
+def test_that_a_press_elsewhere_closes_the_list(qtbot: QtBot, bar: QueryBar) -> None:
+    qtbot.keyClicks(bar.field, "pr")
+    qtbot.mouseClick(bar.field.viewport(), Qt.MouseButton.LeftButton)
+    assert bar.popup.isVisible()
+    qtbot.mouseClick(bar.window(), Qt.MouseButton.LeftButton, pos=QPoint(600, 400))
+    assert not bar.popup.isVisible()
+
+
 def test_that_an_unknown_word_gets_the_closest_labels_and_a_click_takes_one(
     qtbot: QtBot, session: Session, bar: QueryBar
 ) -> None:

@@ -5,9 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from PySide6.QtCore import QAbstractListModel, QModelIndex, QPersistentModelIndex, QPoint, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QKeyEvent, QPainter
+from PySide6.QtCore import (
+    QAbstractListModel,
+    QEvent,
+    QModelIndex,
+    QObject,
+    QPersistentModelIndex,
+    QPoint,
+    QSize,
+    Qt,
+    Signal,
+)
+from PySide6.QtGui import QColor, QHideEvent, QKeyEvent, QPainter, QShowEvent
 from PySide6.QtWidgets import (
+    QApplication,
     QFrame,
     QGraphicsDropShadowEffect,
     QLabel,
@@ -132,6 +143,22 @@ class QueryPopup(QFrame):
         self.resize(width, height if height > 0 else self.sizeHint().height())
         corner = self._field.mapTo(window, QPoint(0, self._field.height() + 4))
         self.move(max(min(corner.x(), window.width() - width), 0), corner.y())
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        QApplication.instance().installEventFilter(self)
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        super().hideEvent(event)
+        QApplication.instance().removeEventFilter(self)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """A press anywhere else closes the card, though what was pressed may not take the focus."""
+        if event.type() == QEvent.Type.MouseButtonPress and isinstance(watched, QWidget):
+            own = (self, self._field)
+            if watched not in own and not any(widget.isAncestorOf(watched) for widget in own):
+                self.hide()
+        return super().eventFilter(watched, event)
 
     @property
     def marked(self) -> Offer | None:
