@@ -13,7 +13,7 @@ from typing import Any
 
 from explorer.core.errors import ExplorerError
 from explorer.core.table import EmbeddingTable, OpenedFile
-from explorer.readers import other_kinds, safetensors_file, torch_legacy, torch_zip
+from explorer.readers import other_kinds, safetensors_file, torch_legacy, torch_zip, vocabulary
 from explorer.readers.assemble import assemble
 from explorer.readers.contents import Contents
 from explorer.readers.hf_config import read_json
@@ -30,22 +30,20 @@ _STANDARD = (
     "model.fp16.safetensors",
     "pytorch_model.fp16.bin",
 )
-_MARKS = (
-    "config.json",
-    "open_clip_config.json",
-    "wordembedding_config.json",
-    "model_index.json",
-    "modules.json",
-)
+_WHOLE = ("model_index.json", "modules.json")
+_MARKS = ("config.json", "open_clip_config.json", "wordembedding_config.json")
 _WEIGHTS = (".safetensors", ".bin", ".pt", ".pth", ".ckpt")
 _SHARD = re.compile(r"(.+)-\d{3,}-of-(\d{3,})\.\w+")
 _ENCODERS = re.compile(r"(text|image)_encoder(_\d+)?")
 
 
 def sniff(path: Path, head: bytes) -> bool:
-    """Whether the folder has Hugging Face's marks, or the file is an index of shards."""
+    """Whether the folder has Hugging Face's marks and weights, or the file is an index of shards."""
     if path.is_dir():
-        return (path / "snapshots").is_dir() or any((path / name).is_file() for name in (*_MARKS, *_STANDARD))
+        if (path / "snapshots").is_dir() or any((path / name).is_file() for name in (*_WHOLE, *_STANDARD)):
+            return True
+        marked = any((path / name).is_file() for name in _MARKS)
+        return marked and any(entry.suffix in _WEIGHTS for entry in path.iterdir())
     return head.lstrip()[:1] == b"{" and (b'"weight_map"' in head or path.name.endswith(".index.json"))
 
 
@@ -65,8 +63,8 @@ def read(path: Path) -> OpenedFile:
         return _read_diffusers(path, folder)
     for part in _modules(folder):
         weights = _weights_in(part)
-        if weights is not None:
-            contents, count = _sharded(weights) if weights.suffix == ".json" else (_contents_of(weights), 1)
+        if weights:
+            contents, count = _sharded(weights[0]) if weights[0].suffix == ".json" else _joined(weights)
             file_format = "Hugging Face folder" + (f", {count} shards" if count > 1 else "")
             return replace(assemble(part, file_format, contents), path=path)
     raise other_kinds.refuse_unknown(folder, b"")
@@ -93,7 +91,7 @@ def _read_diffusers(path: Path, folder: Path) -> OpenedFile:
     opened: list[tuple[str, OpenedFile]] = []
     for part in sorted(folder.iterdir()):
         if part.is_dir() and _ENCODERS.fullmatch(part.name):
-            opened.append((part.name, read(part)))
+            opened.append((part.name, vocabulary.attach(read(part))))
     if not opened:
         raise ExplorerError(f"The diffusers folder {path.name} has no text encoder.")
     tables: list[EmbeddingTable] = []
@@ -118,18 +116,21 @@ def _modules(folder: Path) -> list[Path]:
     return [folder, *(part for part in parts if part.is_dir())]
 
 
-def _weights_in(folder: Path) -> Path | None:
-    """The file of weights, or the index of its shards; None where there is none."""
+def _weights_in(folder: Path) -> list[Path]:
+    """The file of weights, its shards, or the index of them; empty where there is none."""
     for name in _STANDARD:
         if (folder / name).is_file():
-            return folder / name
+            return [folder / name]
     found = [entry for entry in sorted(folder.iterdir()) if entry.suffix in _WEIGHTS and _is_weights(entry)]
+    shards = [match for entry in found if (match := _SHARD.fullmatch(entry.name))]
+    if len(found) > 1 and len(shards) == len(found) == int(shards[0][2]):
+        return found  # without their index
     if len(found) > 1:
         names = ", ".join(entry.name for entry in found[:5]) + (" …" if len(found) > 5 else "")
         raise ExplorerError(
             f"The folder {folder.name} holds {len(found)} checkpoints: {names}.", "Open the one you mean."
         )
-    return found[0] if found else None
+    return found
 
 
 def _is_weights(path: Path) -> bool:
@@ -156,16 +157,20 @@ def _contents_of(path: Path) -> Contents:
 def _sharded(index: Path) -> tuple[Contents, int]:
     """All shards of an index, and how many there are."""
     names = _shard_names(index)
-    contents = Contents()
     for name in names:
-        shard = index.parent / name
-        if not shard.is_file():
+        if not (index.parent / name).is_file():
             raise ExplorerError(
                 f"The shard {name} is missing; {index.name} lists {len(names)} of them.",
                 "Download it beside the others.",
             )
-        contents.add(_contents_of(shard))
-    return contents, len(names)
+    return _joined([index.parent / name for name in names])
+
+
+def _joined(files: list[Path]) -> tuple[Contents, int]:
+    contents = Contents()
+    for file in files:
+        contents.add(_contents_of(file))
+    return contents, len(files)
 
 
 def _shard_names(index: Path) -> list[str]:

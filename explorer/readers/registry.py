@@ -40,6 +40,7 @@ from explorer.readers import (
 )
 
 HEAD = 4096
+_MOST_ENTRIES = 2000  # of a folder that are looked at
 
 
 class Reader(Protocol):
@@ -138,7 +139,7 @@ def _only_checkpoint(folder: Path) -> Path:
         There are several; they are named.
     """
     found: dict[int, list[Path]] = {}
-    for entry in sorted(folder.iterdir()):
+    for entry in sorted(folder.iterdir())[:_MOST_ENTRIES]:
         if entry.is_file() and not entry.name.startswith("."):
             reader = _reader_of(entry, _head(entry))
             if reader is not None and reader is not other_kinds:
