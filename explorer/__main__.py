@@ -29,7 +29,7 @@ def _keep_libraries_quiet() -> None:
     """Standard error is for what the person should read; ``python -W`` brings warnings back."""
     if not sys.warnoptions:
         warnings.simplefilter("ignore")
-    for name, value in (("TORCH_CPP_LOG_LEVEL", "ERROR"), ("TRANSFORMERS_VERBOSITY", "error")):
+    for name, value in (("TORCH_CPP_LOG_LEVEL", "ERROR"), ("QT_LOGGING_RULES", "qt.text.font.db=false")):
         os.environ.setdefault(name, value)
 
 

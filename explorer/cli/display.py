@@ -61,6 +61,8 @@ def prepare_offscreen() -> None:
     if _on_linux():
         # Windows and macOS need no display to paint, and have their fonts on their own platform only.
         os.environ["QT_QPA_PLATFORM"] = "offscreen"
+    # What Qt has to say of fonts is no part of the answer.
+    os.environ["QT_LOGGING_RULES"] = "*.warning=false"
     require_qt()
 
 

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from explorer.cli.opening import choose_table, notes_of, open_with
 from explorer.cli.printing import print_json, print_notes, printable
+from explorer.cli.progress import Progress
 from explorer.cli.writing import require_writable
 from explorer.core.labels import label_of
 from explorer.core.layout import LayoutSettings
@@ -30,7 +31,8 @@ def run(call: argparse.Namespace) -> int:
     settings = LayoutSettings(method=call.method, seed=call.seed)
     from explorer.cli.laying_out import lay_out
 
-    laid = lay_out(table, settings, call.options)
+    with Progress() as progress:
+        laid = lay_out(table, settings, call.options, for_picture=is_picture, checkpoint=progress)
     if is_picture:
         from explorer.cli.picture import write_picture
 
@@ -39,6 +41,8 @@ def run(call: argparse.Namespace) -> int:
         _write_positions(output, table, laid.xy)
     placed = int(np.isfinite(laid.xy).all(axis=1).sum())
     notes = notes_of(opened, table)
+    if table.dim <= 2:
+        notes.append(f"Vectors of {table.dim} number{'s'[: table.dim - 1]} are drawn as they are.")
     if call.options.json:
         print_json(
             {

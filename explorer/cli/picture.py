@@ -74,4 +74,5 @@ def _document(file: Path, table: EmbeddingTable, laid: LaidOut, settings: Layout
     )
     document.set_clusters(laid.clusters)
     document.set_positions(laid.xy, LayoutStage.FIRST if settings.method == "pca" else LayoutStage.DONE)
+    document.set_trust(laid.trust)
     return document

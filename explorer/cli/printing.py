@@ -14,6 +14,7 @@ from explorer.core.errors import ExplorerError
 
 _GAP = "  "
 _LONGEST = 60
+_NAMES = "Qt|Python|Debian|Ubuntu|Linux|Windows|NumPy|PyTorch"
 
 
 def print_json(answer: object) -> None:
@@ -56,14 +57,11 @@ def printable(text: str) -> str:
 
 def one_sentence(error: ExplorerError) -> str:
     """An error's message and hint as one sentence on one line."""
-    sentence = re.sub(r"\s+", " ", error.message).strip()
-    hint = re.sub(r"\s+", " ", error.hint).strip()
-    if hint:
-        # "Choose …" goes on in lower case; "Qt …", "I …" and "UMAP …" would not.
-        if re.match(r"(?!Qt|Python|Debian|Ubuntu|Linux)[A-Z][a-z]", hint):
-            hint = hint[0].lower() + hint[1:]
-        sentence = f"{sentence.rstrip('.')}; {hint}"
-    return printable(sentence if sentence.endswith((".", "!", "?")) else sentence + ".")
+    text = re.sub(r"\s+", " ", str(error)).strip()
+    # "Choose …" goes on in lower case; "Qt …" and "UMAP …" do not.
+    text = re.sub(rf"\. (?!{_NAMES})([A-Z])(?=[a-z])", lambda match: f"; {match[1].lower()}", text)
+    text = re.sub(rf"\. (?={_NAMES}|[A-Z])", "; ", text)
+    return printable(text if text.endswith((".", "!", "?")) else text + ".")
 
 
 def _strict(value: object) -> object:
