@@ -38,7 +38,6 @@ def test_that_any_terminal_can_show_any_label(start, tmp_path):
     said = start("neighbours", tmp_path / "glove.txt", "#2", PYTHONIOENCODING="ascii", PYTHONUTF8="0")
     assert (said.status, said.err) == (0, "")
     assert "na\\xefve" in said.out
-    assert start("neighbours", tmp_path / "glove.txt", "#2", "--json", PYTHONIOENCODING="ascii").status == 0
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="pipes end otherwise there")
