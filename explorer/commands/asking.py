@@ -43,7 +43,7 @@ class Asking(QObject):
         self._waiting: str | None = None
         self._draft: Question | None = None
         self._building: Generator[float, None, LabelIndex] | None = None
-        self.index: LabelIndex | None = None
+        self._index: LabelIndex | None = None
         self._timer = QTimer(self)
         self._timer.setInterval(0)
         self._timer.timeout.connect(self._build_on)
@@ -53,7 +53,7 @@ class Asking(QObject):
         self._stop_search()
         self._waiting = None
         self._building = None
-        self.index = None
+        self._index = None
         table = self._document.table
         if table is None or table.labels is None:
             self._timer.stop()
@@ -71,10 +71,18 @@ class Asking(QObject):
         except StopIteration as ended:
             self._timer.stop()
             self._building = None
-            self.index = ended.value
+            self._index = ended.value
             self.index_ready.emit()
             if self._waiting is not None:
                 self.ask(self._waiting)
+
+    @property
+    def index(self) -> LabelIndex | None:
+        """The shown table's labels, ready to be searched; None while they are not, or without any."""
+        table = self._document.table
+        if self._index is None or table is None or self._index.labels is not table.labels:
+            return None
+        return self._index
 
     @property
     def is_indexing(self) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -52,6 +53,14 @@ def words_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def jobs(qapp: QApplication) -> Iterator[Jobs]:
     """Real worker processes, started once for all tests of widgets."""
     running = Jobs("cpu")
+    ready: list[str] = []
+    running.ready.connect(ready.append)
+    until = time.monotonic() + 60
+    # What starts only now must not look as if the first test had left it behind.
+    while len(ready) < 2 and time.monotonic() < until:
+        qapp.processEvents()
+        time.sleep(0.01)
+    assert set(ready) == {"vectors", "layout"}
     yield running
     running.shutdown()
 

@@ -245,6 +245,11 @@ def test_that_nothing_standing_out_is_said_for_tables_large_enough() -> None:
     random = np.random.default_rng(0)
     noise = -np.sort(-random.uniform(0.0, 0.2, 2000))
     assert remark(made_answer(noise, rows=10)).startswith("Nothing stands out: the best match is only 1.7σ")
+    almost = made_answer(np.concatenate([np.zeros(9), [1.0]]).repeat(4)[::-1])
+    assert almost.deviations[0] == pytest.approx(3.0)
+    assert remark(replace(almost, result=replace(almost.result, scores=almost.result.scores - 0.001))) == (
+        "Nothing stands out: the best match is only 2.9σ above the table's background."
+    )
     clear = made_answer(np.concatenate([[0.9], noise]), rows=10)
     assert remark(clear) == ""
     assert remark(made_answer(np.asarray([0.9, 0.1, 0.0]))) == ""

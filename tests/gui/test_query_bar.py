@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ from PySide6.QtWidgets import QApplication, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 
 from explorer.commands import Session
-from explorer.core.labels import label_of
+from explorer.core.labels import Labels, label_of
 from explorer.core.results import Metric
 from explorer.views.panels.query_bar import QueryBar
 from explorer.views.theme import apply_theme, current_colours
@@ -77,6 +78,10 @@ def test_that_a_pause_asks_what_is_understood_but_does_not_remember_it(
     qtbot.keyClicks(bar.field, "king")
     answered(qtbot, session, "king")
     assert session.settings.queries == []
+    assert bar.field.hint == ""
+    qtbot.keyClick(bar.field, Qt.Key.Key_Return)
+    assert session.settings.queries == ["king"]
+    assert bar.field.hint == "↑ earlier queries"
 
 
 def test_that_a_text_typed_with_pauses_is_one_step_of_the_history(
@@ -187,6 +192,17 @@ def test_that_an_unknown_word_is_underlined_but_not_while_it_may_become_a_known_
     left, right = (int(bar.field._x(place)) for place in (0, 3))
     seen = [image.pixelColor(x, y) for x in range(left, right) for y in range(20, 30)]
     assert any(colour.red() > colour.green() + 40 for colour in seen)
+
+
+def test_that_nothing_is_called_unknown_before_the_labels_are_read(
+    qtbot: QtBot, session: Session, bar: QueryBar
+) -> None:
+    session.asking.begin()
+    assert session.asking.index is None
+    session.document.table_changed.emit()
+    qtbot.keyClicks(bar.field, "king - womxx")
+    assert underlined(bar) == []
+    qtbot.waitUntil(lambda: underlined(bar) == ["womxx"], timeout=10_000)
 
 
 def test_that_chips_stand_right_after_letters_beyond_the_basic_plane(qtbot: QtBot, bar: QueryBar) -> None:
@@ -352,6 +368,18 @@ def test_that_a_match_that_was_not_exact_is_told(qtbot: QtBot, session: Session,
     answered(qtbot, session, "king + PARIS")
     assert bar.field.hint == "matched case-folded: Paris"
     assert "“PARIS” was found as “Paris”" in bar.field.toolTip()
+
+
+def test_that_labels_of_the_last_table_are_not_taken_for_those_of_the_next(
+    session: Session, bar: QueryBar
+) -> None:
+    table = session.document.table
+    assert table is not None
+    seen = []
+    session.document.table_changed.connect(lambda: seen.append((session.asking.index, bar.field.is_waiting)))
+    names = Labels.from_texts(["other", *(f"w{row}" for row in range(table.listing.rows - 1))], "test")
+    session.document.set_table(replace(table, labels=names))
+    assert seen == [(None, True)]
 
 
 def test_that_another_table_empties_the_field(

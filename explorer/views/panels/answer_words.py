@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import floor
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -25,6 +27,8 @@ def remark(answer: Answer) -> str:
     if len(result.scores) and int(result.background.counts.sum()) >= _FEWEST_ROWS:
         best = result.background.above(float(result.scores[0]), result.metric)
         if best < _CLEAR_MATCH:
+            # Rounded down, or 2.96 would stand here as the 3.0 that it does not reach.
+            best = floor(10 * best) / 10
             parts.append(
                 f"Nothing stands out: the best match is only {signed(best, 1)}σ above the table's background."
             )

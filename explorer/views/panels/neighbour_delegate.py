@@ -13,7 +13,7 @@ from explorer.views.theme import current_colours, figures
 
 ROW_HEIGHT = 26
 _EDGE, _GAP, _BAR_HEIGHT = 6, 8, 6
-_SHORTEST_BAR, _LONGEST_BAR = 32, 160
+_LONGEST_BAR = 160
 _MEASURED = 100
 
 
@@ -69,8 +69,7 @@ class NeighbourDelegate(QStyledItemDelegate):
         value_left = above_left - _GAP + 2 - value
         label_left = _EDGE + rank + _GAP
         room = value_left - _GAP - label_left
-        wanted = widest(QFontMetrics(font), [entry.label for entry in entries]) + _GAP
-        bar = min(max(room - wanted - _GAP, min(_SHORTEST_BAR, room // 3), room // 3), _LONGEST_BAR)
+        bar = min(max(room - _wanted(QFontMetrics(font), entries) - 2 * _GAP, room // 4), _LONGEST_BAR)
         bar_left = value_left - _GAP - bar
         return Columns(
             (_EDGE, rank),
@@ -143,6 +142,12 @@ def small_figures(font: QFont) -> QFont:
     small = figures(font)
     small.setPixelSize(max(font.pixelSize() - 1, 9))
     return small
+
+
+def _wanted(metrics: QFontMetrics, entries: list[Entry]) -> int:
+    """The width that nine labels of ten fit into; the bars do not give way to a single long one."""
+    widths = sorted(metrics.horizontalAdvance(entry.label) for entry in entries)
+    return widths[int(0.9 * (len(widths) - 1))] if widths else 0
 
 
 def _part(line: QRect, column: tuple[int, int]) -> QRect:

@@ -63,7 +63,7 @@ class QueryBar(QWidget):
         self.popup.chosen.connect(self._take)
         session.asking.rejected.connect(self._refused)
         session.asking.suggested.connect(self._suggested)
-        session.asking.index_ready.connect(self.field.marker.rehighlight)
+        session.asking.index_ready.connect(self._index_ready)
         document = session.document
         document.answer_changed.connect(self._follow)
         document.table_changed.connect(self._table_changed)
@@ -222,6 +222,7 @@ class QueryBar(QWidget):
         self._session.asking.ask(self.field.text())
         if self._session.asking.is_indexing:
             self.popup.show_offers([], advice="Asked as soon as the labels have been read.")
+        self._show_hint()
 
     def _ask_by_itself(self) -> None:
         """Ask what is typed so far, where all of it is understood."""
@@ -240,11 +241,19 @@ class QueryBar(QWidget):
     # Following
 
     def _table_changed(self) -> None:
-        self.setEnabled(self._session.document.table is not None)
+        table, asking = self._session.document.table, self._session.asking
+        self.setEnabled(table is not None)
+        self.field.is_waiting = table is not None and table.labels is not None and asking.index is None
         self.popup.hide()
         self.field.marker.rehighlight()
         self._show_options()
         self._show_hint()
+
+    def _index_ready(self) -> None:
+        self.field.is_waiting = False
+        self.field.marker.rehighlight()
+        if self._session.document.answer is None and self.field.text().strip():
+            self._ask_timer.start()
 
     def _follow(self) -> None:
         """Show the question that was answered, unless it is an earlier state of what is being typed."""

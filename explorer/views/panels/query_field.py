@@ -59,6 +59,8 @@ class QueryField(QTextEdit):
         self._pending: Part | None = None
         self._placing = False
         self.hint = ""
+        # While the labels are still being read nothing is called unknown.
+        self.is_waiting = False
         self.placeholder = ""
         # Asked first for each key; true where the key was taken (the list of completions).
         self.take_key: Callable[[QKeyEvent], bool] = lambda event: False
@@ -134,6 +136,8 @@ class QueryField(QTextEdit):
     @property
     def underlined(self) -> list[Part]:
         """The parts that are called unknown."""
+        if self.is_waiting:
+            return []
         return [part for part in self.outline.parts if not part.known and part != self._pending]
 
     def canInsertFromMimeData(self, source: QMimeData) -> bool:

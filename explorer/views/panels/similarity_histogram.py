@@ -13,6 +13,7 @@ from explorer.views.panels.neighbour_model import signed
 from explorer.views.theme import current_colours
 
 _DOTS, _FIGURES, _TOP, _SIDE = 12, 14, 4, 5
+_PLACES = 1000
 
 
 class SimilarityHistogram(QWidget):
@@ -60,6 +61,9 @@ class SimilarityHistogram(QWidget):
         self._low, self._high = (min(shown), max(shown)) if shown else (0.0, 1.0)
         if self._high <= self._low:
             self._low, self._high = self._low - 0.5, self._high + 0.5
+        # A million results fall onto a few hundred pixels: equal places are one dot.
+        share = (self._marks[np.isfinite(self._marks)] - self._low) / (self._high - self._low)
+        self._dots = np.unique(np.round(share * _PLACES)) / _PLACES
         self.updateGeometry()
         self.update()
 
@@ -118,9 +122,7 @@ class SimilarityHistogram(QWidget):
             return
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(QColor(current_colours().accent))
-        # Thousands of results fall onto a few hundred pixels: one dot for each half pixel is enough.
-        scale = (self.width() - 2 * _SIDE) / (self._high - self._low)
-        for x in np.unique(np.round((self._marks - self._low) * scale * 2)) / 2 + _SIDE:
+        for x in self._dots * (self.width() - 2 * _SIDE) + _SIDE:
             painter.drawEllipse(QPointF(float(x), y), 2.5, 2.5)
         if self._lit is not None:
             painter.setBrush(QColor(current_colours().text))
