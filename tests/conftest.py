@@ -1,0 +1,109 @@
+"""What every test must leave behind: no thread, no child process, no running timer, no warning."""
+
+from __future__ import annotations
+
+import gc
+import logging
+import multiprocessing
+import sys
+import threading
+import time
+import weakref
+from collections import Counter
+from collections.abc import Iterator
+
+import pytest
+
+_PATIENCE_SECONDS = 2.0
+# Kept by libraries for the life of the process.
+_LASTING_THREADS = ("pydevd", "QThread", "Dummy", "pytest", "execnet")
+
+
+@pytest.fixture(autouse=True)
+def leaves_nothing_running(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Fail a test that leaves a thread, a child process or a timer running.
+
+    What a fixture of a wider scope has started may go on; a worker process that was killed and
+    started again counts as the one it replaces.
+    """
+    threads, children, timers = _threads(), _children(), _Timers.running()
+    yield
+    until = time.monotonic() + _PATIENCE_SECONDS
+    while True:
+        left = [
+            *(f"thread {name}" for name in _threads() - threads),
+            *(f"child process {name}" for name in _children() - children),
+            *(f"timer {timer!r} of {timer.parent()!r}" for timer in _Timers.running() - timers),
+        ]
+        if not left or time.monotonic() > until:
+            break
+        gc.collect()
+        _process_events()
+        time.sleep(0.01)
+    if left:
+        pytest.fail(f"left running: {', '.join(sorted(left))}", pytrace=False)
+
+
+@pytest.fixture(autouse=True)
+def logs_no_warning(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Fail a test during which something was logged as a warning or worse; with caplog, it is expected."""
+    heard: list[logging.LogRecord] = []
+    handler = logging.Handler(logging.WARNING)
+    handler.emit = heard.append  # type: ignore[method-assign]
+    logging.getLogger().addHandler(handler)
+    yield
+    logging.getLogger().removeHandler(handler)
+    if heard and "caplog" not in request.fixturenames:
+        pytest.fail("logged: " + "; ".join(record.getMessage() for record in heard), pytrace=False)
+
+
+def _threads() -> Counter[str]:
+    return Counter(
+        thread.name for thread in threading.enumerate() if not thread.name.startswith(_LASTING_THREADS)
+    )
+
+
+def _children() -> Counter[str]:
+    return Counter(child.name for child in multiprocessing.active_children())
+
+
+def _process_events() -> None:
+    """Let Qt deliver what was posted, the deletion of objects included."""
+    if "PySide6.QtWidgets" in sys.modules:
+        from PySide6.QtCore import QCoreApplication, QEvent
+
+        if QCoreApplication.instance() is not None:
+            QCoreApplication.processEvents()
+            QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete.value)
+
+
+class _Timers:
+    """Every QTimer that was started from Python."""
+
+    started: weakref.WeakSet = weakref.WeakSet()
+    watching = False
+
+    @classmethod
+    def running(cls) -> set:
+        """Those that are running. Nothing is watched before Qt is imported."""
+        if "PySide6.QtCore" not in sys.modules:
+            return set()
+        import shiboken6
+
+        cls._watch()
+        return {timer for timer in cls.started if shiboken6.isValid(timer) and timer.isActive()}
+
+    @classmethod
+    def _watch(cls) -> None:
+        if cls.watching:
+            return
+        from PySide6.QtCore import QTimer
+
+        cls.watching = True
+        start = QTimer.start
+
+        def watched_start(timer, *arguments):
+            cls.started.add(timer)
+            return start(timer, *arguments)
+
+        QTimer.start = watched_start
