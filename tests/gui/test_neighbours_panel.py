@@ -288,7 +288,7 @@ def test_that_trust_waits_until_the_map_has_settled(
     assert " of the 15 nearest rows " in panel.trust.text()
     positions = session.document.positions
     session.document.set_positions(positions, LayoutStage.MOVING)
-    assert panel.trust.text() == "Map trust here: told when the map has settled."
+    assert panel.trust.text() == "Map trust here: known once the map has settled."
     session.document.set_positions(positions, LayoutStage.STOPPED)
     assert " of the 15 nearest rows " in panel.trust.text()
 

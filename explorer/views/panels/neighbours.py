@@ -214,7 +214,7 @@ class NeighboursPanel(QWidget):
         if document.stage in (LayoutStage.DONE, LayoutStage.STOPPED):
             self.trust.setText(trust_sentence(answer, positions))
         else:
-            self.trust.setText("Map trust here: told when the map has settled.")
+            self.trust.setText("Map trust here: known once the map has settled.")
 
     def light_row(self, row: int) -> None:
         """Light up a row that is pointed at elsewhere; -1 none."""

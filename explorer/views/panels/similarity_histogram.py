@@ -63,7 +63,7 @@ class SimilarityHistogram(QWidget):
             self._low, self._high = self._low - 0.5, self._high + 0.5
         # A million results fall onto a few hundred pixels: equal places are one dot.
         share = (self._marks[np.isfinite(self._marks)] - self._low) / (self._high - self._low)
-        self._dots = np.unique(np.round(share * _PLACES)) / _PLACES
+        self._dots = np.flatnonzero(np.bincount(np.rint(share * _PLACES).astype(np.int64))) / _PLACES
         self.updateGeometry()
         self.update()
 
