@@ -10,13 +10,14 @@ import threading
 import time
 import weakref
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import pytest
 
 _PATIENCE_SECONDS = 2.0
 # Kept by libraries for the life of the process.
 _LASTING_THREADS = ("pydevd", "QThread", "Dummy", "pytest", "execnet")
+_STARTED_TIMERS: weakref.WeakSet = weakref.WeakSet()
 
 
 @pytest.fixture(autouse=True)
@@ -26,14 +27,14 @@ def leaves_nothing_running(request: pytest.FixtureRequest) -> Iterator[None]:
     What a fixture of a wider scope has started may go on; a worker process that was killed and
     started again counts as the one it replaces.
     """
-    threads, children, timers = _threads(), _children(), _Timers.running()
+    threads, children, timers = _threads(), _children(), _timers()
     yield
     until = time.monotonic() + _PATIENCE_SECONDS
     while True:
         left = [
             *(f"thread {name}" for name in _threads() - threads),
             *(f"child process {name}" for name in _children() - children),
-            *(f"timer {timer!r} of {timer.parent()!r}" for timer in _Timers.running() - timers),
+            *(f"timer {timer!r} of {timer.parent()!r}" for timer in _timers() - timers),
         ]
         if not left or time.monotonic() > until:
             break
@@ -77,33 +78,22 @@ def _process_events() -> None:
             QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete.value)
 
 
-class _Timers:
-    """Every QTimer that was started from Python."""
+def _timers() -> set[object]:
+    """The running timers of those that were started from Python; none before Qt is imported."""
+    if "PySide6.QtCore" not in sys.modules:
+        return set()
+    import shiboken6
+    from PySide6.QtCore import QTimer
 
-    started: weakref.WeakSet = weakref.WeakSet()
-    watching = False
+    if not hasattr(QTimer.start, "watched"):
+        QTimer.start = _watched(QTimer.start)
+    return {timer for timer in _STARTED_TIMERS if shiboken6.isValid(timer) and timer.isActive()}
 
-    @classmethod
-    def running(cls) -> set:
-        """Those that are running. Nothing is watched before Qt is imported."""
-        if "PySide6.QtCore" not in sys.modules:
-            return set()
-        import shiboken6
 
-        cls._watch()
-        return {timer for timer in cls.started if shiboken6.isValid(timer) and timer.isActive()}
+def _watched(start: Callable[..., None]) -> Callable[..., None]:
+    def watched_start(timer: object, *arguments: object) -> None:
+        _STARTED_TIMERS.add(timer)
+        start(timer, *arguments)
 
-    @classmethod
-    def _watch(cls) -> None:
-        if cls.watching:
-            return
-        from PySide6.QtCore import QTimer
-
-        cls.watching = True
-        start = QTimer.start
-
-        def watched_start(timer, *arguments):
-            cls.started.add(timer)
-            return start(timer, *arguments)
-
-        QTimer.start = watched_start
+    watched_start.watched = True
+    return watched_start

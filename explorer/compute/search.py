@@ -137,8 +137,11 @@ def search(
     rough = _Rough.of(vectors, query, length, metric, places)
     chosen = places[rough.at_least_kth(k)]
     exact = _exact_scores(vectors, chosen, query, metric)
-    order = np.argsort(exact if metric.ascending else -exact, kind="stable")[:k]
-    return SearchResult(chosen[order], exact[order], metric, _background(rough.scores))
+    # Rounded as float32 has it, but not to nothing or to infinity.
+    rounded = np.ldexp(exact, -np.frexp(np.abs(exact).max())[1]).astype(np.float32)
+    order = np.argsort(rounded if metric.ascending else -rounded, kind="stable")[:k]
+    scores = np.clip(exact[order], -_FLOAT32_MAX, _FLOAT32_MAX).astype(np.float32)
+    return SearchResult(chosen[order], scores, metric, _background(rough.scores))
 
 
 def find_neighbours(
@@ -203,10 +206,11 @@ class _Rough:
         unit = max(float(norms.max()), length) or 1.0
         products, norms = products / np.float32(unit), norms / np.float32(unit)
         if metric is Metric.DOT:
-            return cls(products, _SLACK * norms, products * (unit * length))
+            return cls(products, _SLACK * norms, products * np.float64(unit * length))
         own = np.float32(length / unit)
         closeness = 2 * own * products - norms * norms - own * own
-        return cls(closeness, _SLACK * (norms + own) ** 2, unit * np.sqrt(np.maximum(-closeness, 0.0)))
+        distances = np.sqrt(np.maximum(-closeness, 0.0)) * np.float64(unit)
+        return cls(closeness, _SLACK * (norms + own) ** 2, distances)
 
     def at_least_kth(self, k: int) -> NDArray[np.int64]:
         """Places, in order, of all that can be among the k nearest."""
@@ -244,7 +248,7 @@ def _products(vectors: Vectors, query: NDArray[np.float32]) -> NDArray[np.float3
 
 def _exact_scores(
     vectors: Vectors, rows: NDArray[np.int64], query: NDArray[np.float64], metric: Metric
-) -> NDArray[np.float32]:
+) -> NDArray[np.float64]:
     """Scores of some rows, computed in float64; each depends on its row and the query alone."""
     scores = np.empty(len(rows))
     step = max(1, _EXACT_BYTES // (8 * vectors.dim))
@@ -259,14 +263,16 @@ def _exact_scores(
                 found /= np.sqrt(np.einsum("ij,ij->i", block, block)) * np.linalg.norm(query)
                 found = np.clip(found, -1.0, 1.0)
         scores[start : start + step] = found
-    return np.clip(scores, -_FLOAT32_MAX, _FLOAT32_MAX).astype(np.float32)
+    return scores
 
 
 def _background(scores: NDArray[np.floating]) -> Background:
     """Mean, deviation and histogram of all candidates' scores."""
     if not len(scores):
         return Background(0.0, 0.0, np.zeros(BINS, np.int64), np.linspace(0.0, 1.0, BINS + 1))
-    mean = float(scores.mean(dtype=np.float64))
-    spread = float(np.sqrt(np.square(scores - scores.dtype.type(mean)).mean(dtype=np.float64)))
+    mean = scores.mean(dtype=np.float64)
+    off = scores - scores.dtype.type(mean)
+    largest = float(np.abs(off).max()) or 1.0
+    spread = largest * np.sqrt(np.square(off / scores.dtype.type(largest)).mean(dtype=np.float64))
     counts, edges = np.histogram(scores, BINS)
-    return Background(mean, spread, counts.astype(np.int64), edges.astype(np.float64))
+    return Background(float(mean), float(spread), counts.astype(np.int64), edges.astype(np.float64))

@@ -1,0 +1,219 @@
+"""A model's weights by name, from whichever file holds them, read one tensor at a time and never by torch."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from explorer.core.errors import ExplorerError
+from explorer.readers import other_kinds, safetensors_file, torch_legacy, torch_zip
+from explorer.readers.contents import Contents
+from explorer.readers.hf_config import read_json
+from explorer.readers.tensors import Tensor
+
+_READERS = (safetensors_file, torch_zip, torch_legacy)
+_HEAD = 4096
+_WRAPPERS = ("module.", "_orig_mod.", "model.", "net.", "clip.", "clip_model.")
+_STANDARD = (
+    "model.safetensors",
+    "pytorch_model.bin",
+    "model.fp16.safetensors",
+    "pytorch_model.fp16.bin",
+)
+_SAMPLES = 32  # values of each tensor that go into a fingerprint
+
+
+@dataclass(frozen=True, eq=False)
+class Weights:
+    """Tensors by name, not read yet.
+
+    Attributes
+    ----------
+    path : Path
+        The file or folder they come from.
+    tensors : mapping of str to Tensor
+    unreadable : mapping of str to str
+        Tensors that are there but can't be read, and why.
+    """
+
+    path: Path
+    tensors: Mapping[str, Tensor]
+    unreadable: Mapping[str, str] = field(default_factory=dict)
+
+    def __contains__(self, name: str) -> bool:
+        return name in self.tensors
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.tensors)
+
+    def under(self, prefix: str) -> Weights:
+        """Those whose names start with a prefix, without it."""
+        return Weights(self.path, _under(self.tensors, prefix), _under(self.unreadable, prefix))
+
+    def has(self, prefix: str) -> bool:
+        """Whether any name starts so."""
+        return any(name.startswith(prefix) for name in self.tensors)
+
+    def shape(self, name: str) -> tuple[int, ...]:
+        """A tensor's shape.
+
+        Raises
+        ------
+        ExplorerError
+            It is not there.
+        """
+        return self._tensor(name).shape
+
+    def read(self, name: str) -> torch.Tensor:
+        """One tensor as float32, in memory of its own.
+
+        Raises
+        ------
+        ExplorerError
+            It is not there, or can't be read.
+        """
+        # NumPy knows all stored types here, torch's own conversion only some of them.
+        return torch.from_numpy(np.array(self._tensor(name).read(), np.float32, order="C"))
+
+    def read_all(self) -> dict[str, torch.Tensor]:
+        """All tensors of floating-point numbers, as float32."""
+        return {name: self.read(name) for name, tensor in self.tensors.items() if tensor.is_float}
+
+    def count(self, pattern: str) -> int:
+        """How many numbered layers there are: one more than the largest number that the pattern's group finds."""
+        found = [int(match[1]) for name in self.tensors if (match := re.match(pattern, name))]
+        return max(found, default=-1) + 1
+
+    def fingerprint(self, **facts: Any) -> str:
+        """What tells these weights from any others: 32 hexadecimal digits.
+
+        Names, types, shapes and a sample of the values of every tensor, together with what else decides the
+        output; the file's name, place and dates do not count. Training changes nearly every value, so a
+        sample of each tensor is enough.
+
+        Parameters
+        ----------
+        **facts
+            What the weights do not say, e.g. the activation. Plain values.
+        """
+        digest = hashlib.sha256(json.dumps(facts, sort_keys=True, default=str).encode())
+        for name in sorted(self.tensors):
+            tensor = self.tensors[name]
+            digest.update(f"{name}|{tensor.dtype}|{tensor.shape}|".encode())
+            values = tensor.read()
+            if values.size:
+                digest.update(values.flat[np.linspace(0, values.size - 1, _SAMPLES).astype(int)].tobytes())
+        return digest.hexdigest()[:32]
+
+    def _tensor(self, name: str) -> Tensor:
+        tensor = self.tensors.get(name)
+        if tensor is None:
+            why = f" is {self.unreadable[name]}" if name in self.unreadable else " is missing"
+            raise ExplorerError(
+                f"{self.path.name} cannot be used as an encoder: its tensor {name}{why}.",
+                "Save the whole model in its usual form.",
+            )
+        return tensor
+
+
+def _under(entries: Mapping[str, Any], prefix: str) -> dict[str, Any]:
+    return {name.removeprefix(prefix): value for name, value in entries.items() if name.startswith(prefix)}
+
+
+def read_weights(path: Path) -> Weights:
+    """The weights in a file, an index of shards, or a folder that has one of their usual names.
+
+    Prefixes that training wrappers put before all names are taken away.
+
+    Raises
+    ------
+    ExplorerError
+        There are none, or they can't be read.
+    """
+    if path.is_dir():
+        return read_weights(_weights_of(path))
+    contents = _sharded(path) if path.name.endswith(".index.json") else read_contents(path)
+    tensors = dict(contents.tensors)
+    tensors.update(
+        (name, tensors[kept]) for name, kept in contents.tied.items() if kept in tensors and name not in tensors
+    )
+    unreadable = dict(contents.unreadable)
+    while (prefix := _wrapper(tensors)) is not None:
+        tensors, unreadable = _under(tensors, prefix), _under(unreadable, prefix)
+    return Weights(path, tensors, unreadable)
+
+
+def read_contents(path: Path) -> Contents:
+    """What one file of weights holds; nothing in it is executed.
+
+    Raises
+    ------
+    ExplorerError
+        It is no such file, or damaged.
+    """
+    try:
+        with path.open("rb") as file:
+            head = file.read(_HEAD)
+        for reader in _READERS:
+            if reader.sniff(path, head):
+                return reader.read_contents(path)
+        if other_kinds.sniff(path, head):
+            other_kinds.read(path)
+    except OSError as error:
+        raise ExplorerError(f"{path} cannot be read.", detail=str(error)) from error
+    raise ExplorerError(
+        f"{path.name} is no model that can encode text or pictures.",
+        "Known are PyTorch checkpoints and safetensors files, and the folders they come in.",
+    )
+
+
+def weights_in(folder: Path) -> Path | None:
+    """The file of weights in a Hugging Face folder, or the index of its shards."""
+    for name in _STANDARD:
+        for candidate in (folder / name, folder / f"{name}.index.json"):
+            if candidate.is_file():
+                return candidate
+    return None
+
+
+def _weights_of(folder: Path) -> Path:
+    found = weights_in(folder)
+    if found is None:
+        raise ExplorerError(
+            f"The folder {folder.name} holds no weights that can be read.",
+            "It should hold model.safetensors or pytorch_model.bin.",
+            "It holds " + ", ".join(sorted(entry.name for entry in folder.iterdir())[:10]),
+        )
+    return found
+
+
+def _sharded(index: Path) -> Contents:
+    listed = read_json(index)
+    weight_map = listed.get("weight_map") if isinstance(listed, dict) else None
+    names = set(weight_map.values()) if isinstance(weight_map, dict) else set()
+    if not names or not all(isinstance(name, str) and Path(name).name == name for name in names):
+        raise ExplorerError(f"{index.name} is no index of shards in its folder.")
+    contents = Contents()
+    for name in sorted(names):
+        if not (index.parent / name).is_file():
+            raise ExplorerError(
+                f"The shard {name} is missing; {index.name} lists {len(names)} of them.",
+                "Download it beside the others.",
+            )
+        contents.add(read_contents(index.parent / name))
+    return contents
+
+
+def _wrapper(tensors: Mapping[str, Tensor]) -> str | None:
+    """A training wrapper's prefix, where all names start with it."""
+    if not tensors:
+        return None
+    return next((p for p in _WRAPPERS if all(name.startswith(p) for name in tensors)), None)
