@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -63,7 +64,7 @@ class Plan:
         return Role.TOKEN if wordlike else Role.OTHER
 
 
-def plan_columns(kinds: Mapping[str, Kind], name: str) -> Plan | None:
+def plan_columns(kinds: Mapping[str, Kind], name: str, *, named: bool = True) -> Plan | None:
     """Sort a file's columns out by what they hold and what they are called.
 
     Parameters
@@ -72,6 +73,8 @@ def plan_columns(kinds: Mapping[str, Kind], name: str) -> Plan | None:
         In the file's order.
     name : str
         What to call a table whose dimensions are columns.
+    named : bool
+        Whether the file names its columns. Where not, only columns side by side can be dimensions.
 
     Returns
     -------
@@ -82,13 +85,21 @@ def plan_columns(kinds: Mapping[str, Kind], name: str) -> Plan | None:
     tables: dict[str, tuple[str, ...]] = {column: (column,) for column in vectors}
     if not tables:
         numbers = [column for column, kind in kinds.items() if kind is Kind.NUMBER]
-        tables = _dimension_columns(numbers, name)
+        tables = _dimension_columns(numbers, name) if named else _side_by_side(kinds, name)
     if not tables:
         return None
     used = {column for columns in tables.values() for column in columns}
     rest = {column: kind for column, kind in kinds.items() if column not in used and kind is not Kind.OTHER}
     label = _label(rest)
     return Plan(tables, label, tuple(column for column in rest if column != label))
+
+
+def _side_by_side(kinds: Mapping[str, Kind], name: str) -> dict[str, tuple[str, ...]]:
+    """The longest run of numeric columns."""
+    grouped = itertools.groupby(kinds, key=lambda column: kinds[column] is Kind.NUMBER)
+    runs = [tuple(columns) for numeric, columns in grouped if numeric]
+    longest = max(runs, key=len, default=())
+    return {name: longest} if len(longest) > 1 else {}
 
 
 def _dimension_columns(numbers: Sequence[str], name: str) -> dict[str, tuple[str, ...]]:

@@ -170,7 +170,7 @@ def _judge(path: Path, delimiter: str, quoted: bool, records: list[list[str]]) -
     kinds = {name: _kind([row[i] for row in rows]) for i, name in enumerate(names)}
     if not header and kinds[names[0]] is Kind.NUMBER and _is_key([row[0] for row in rows], rows):
         kinds[names[0]] = Kind.TEXT
-    plan = plan_columns(kinds, path.stem)
+    plan = plan_columns(kinds, path.stem, named=header)
     return _Dialect(delimiter, quoted, header, tuple(names), plan) if plan else None
 
 

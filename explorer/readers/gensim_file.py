@@ -115,6 +115,12 @@ def _parts(path: Path, root: Instance) -> Iterator[_Part]:
     yield _Part(path, "", root.cls.name, root.attributes)
 
 
+def words_of(root: Instance) -> list[str | None] | None:
+    """The words of a model or of its ``KeyedVectors``, in the order of their rows; None where it has none."""
+    found = (_keys(part.attributes) for part in _parts(Path(), root))
+    return next((keys for keys in found if keys), None)
+
+
 def _table(part: _Part) -> EmbeddingTable | None:
     vectors = next((found for name in _VECTORS if (found := part.array(name)) is not None), None)
     if vectors is None:

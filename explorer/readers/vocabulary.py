@@ -20,9 +20,10 @@ from explorer.core.table import EmbeddingTable, OpenedFile, Role
 from explorer.readers.label_text import HeaderUnknownError, LabelText
 from explorer.readers.roles import side_of
 from explorer.readers.vocabulary_files import Vocabulary, read_vocabulary
-from explorer.readers.vocabulary_search import candidates, is_known_name
+from explorer.readers.vocabulary_search import Candidate, candidates
 
 _Found: TypeAlias = tuple[Vocabulary, ...] | LabelText
+_Read: TypeAlias = tuple[Candidate, _Found]
 
 _MOST_NOTES = 3
 _SECOND_LOOK = 1 << 19  # bytes up to which further files are read, only to say that they fit as well
@@ -182,7 +183,7 @@ def _file_of(path: Path) -> Path:
     inside = candidates(path)
     if not inside:
         raise ExplorerError(f"The folder {path.name} holds no vocabulary.")
-    return inside[0]
+    return inside[0].path
 
 
 def _either(found: Sequence[Vocabulary], slot: _Slot, header: bool | None) -> _Names:
@@ -227,25 +228,26 @@ def _search(naming: _Naming, path: Path, header: bool | None) -> list[str]:
     """Fill open slots from the files beside a checkpoint; returns what to say of it."""
     if not any(slot.is_open for slot in naming.slots):
         return []
-    read: list[tuple[Path, _Found]] = []
+    read: list[_Read] = []
     refused: list[str] = []
     for candidate in candidates(path):
-        if not any(slot.is_open for slot in naming.slots) and candidate.stat().st_size > _SECOND_LOOK:
+        filled = not any(slot.is_open for slot in naming.slots)
+        if filled and candidate.path.stat().st_size > _SECOND_LOOK:
             continue
         try:
-            found = read_vocabulary(candidate)
+            found = read_vocabulary(candidate.path)
         except ExplorerError as error:
-            if is_known_name(candidate):
-                refused.append(f"{candidate.name} was not used. {error.message}")
+            if candidate.is_expected:
+                refused.append(f"{candidate.path.name} was not used. {error.message}")
             continue
         read.append((candidate, found))
-        _fill(naming, found, header, exact=True)
-    for _, found in read:
-        _fill(naming, found, header, exact=False)
+        _fill(naming, candidate, found, header, exact=True)
+    for candidate, found in read:
+        _fill(naming, candidate, found, header, exact=False)
     return _notes(naming, read, refused, header)
 
 
-def _fill(naming: _Naming, found: _Found, header: bool | None, *, exact: bool) -> None:
+def _fill(naming: _Naming, candidate: Candidate, found: _Found, header: bool | None, *, exact: bool) -> None:
     """Name the open slots that a file fits."""
     if isinstance(found, tuple) and len(found) == 2 and naming.is_translator:
         pairs = [(each, naming.of_side(each.side)) for each in found]
@@ -257,7 +259,7 @@ def _fill(naming: _Naming, found: _Found, header: bool | None, *, exact: bool) -
         return
     for each in found if isinstance(found, tuple) else (found,):
         for slot in naming.slots:
-            if slot.is_open and _may_name(each, slot):
+            if slot.is_open and candidate.may_name(slot.rows, exact=exact) and _may_name(each, slot):
                 slot.names = _tried(each, slot, header, exact)
 
 
@@ -279,7 +281,7 @@ def _tried(found: Vocabulary | LabelText, slot: _Slot, header: bool | None, exac
 
 def _notes(
     naming: _Naming,
-    read: Sequence[tuple[Path, _Found]],
+    read: Sequence[_Read],
     refused: list[str],
     header: bool | None,
 ) -> list[str]:
@@ -289,20 +291,23 @@ def _notes(
         if slot.names is not None:
             notes += _rivals(slot, read, header)
         elif slot.is_open:
-            notes += refused + [
-                reason for path, found in read if (reason := _reason(path, found, slot, header))
-            ]
+            notes += refused
+            for candidate, found in read:
+                reason = _reason(candidate.path, found, slot, header) if candidate.is_expected else None
+                notes += [reason] if reason else []
     return list(dict.fromkeys(notes))[:_MOST_NOTES]
 
 
-def _rivals(slot: _Slot, read: Sequence[tuple[Path, _Found]], header: bool | None) -> list[str]:
+def _rivals(slot: _Slot, read: Sequence[_Read], header: bool | None) -> list[str]:
     used = slot.names.labels if slot.names else None
     others = []
-    for path, found in read:
+    for candidate, found in read:
+        if not candidate.may_name(slot.rows, exact=True):
+            continue
         for each in found if isinstance(found, tuple) else (found,):
             names = _tried(each, slot, header, exact=True)
             if used is not None and names is not None and names.labels.blob.tobytes() != used.blob.tobytes():
-                others.append(path.name)
+                others.append(candidate.path.name)
     if used is None or not others:
         return []
     return [f"Rows are named by {used.source}; {', '.join(dict.fromkeys(others))} would fit as well."]

@@ -19,6 +19,7 @@ import numpy as np
 
 from explorer.core.errors import ExplorerError
 from explorer.readers import sentencepiece
+from explorer.readers.gensim_file import words_of
 from explorer.readers.inert_pickle import load_pickle
 from explorer.readers.inert_values import Instance, PickledArray
 from explorer.readers.label_text import LabelText, read_label_text
@@ -149,6 +150,8 @@ class _Numbering:
 
 
 def _from_object(value: Any, name: str) -> tuple[Vocabulary, ...]:
+    if isinstance(value, Instance) and value.cls.module.startswith("gensim") and (words := words_of(value)):
+        return (_vocabulary(name, words, keyed=True),)
     groups: list[list[_Numbering]] = []
     for each in _find(value, name, 0):
         open_group = next((group for group in groups if len(group) == 1 and group[0].agrees(each)), None)

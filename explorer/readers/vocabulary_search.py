@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
+from enum import IntEnum
 from pathlib import Path
 
 # What a vocabulary is called, the most telling name first.
@@ -33,49 +35,83 @@ _SUFFIXES = frozenset([".json", ".txt", ".tsv", ".csv", ".p", ".pkl", ".pickle",
 _TORCH = frozenset([".pt", ".pth", ".bin"])
 _VOCABULARY = re.compile(r"vocab|itos|stoi", re.IGNORECASE)
 _TOKENIZER_FOLDER = re.compile(r"tokenizer(_\d+)?|\d+_Transformer")
+_PLAIN = re.compile(
+    r"vocab(ulary)?|dict(ionary)?|words?|tokens?|labels?|itos|stoi|idx|ind(ex)?|ids?|ints?|to|chars?|class(es)?"
+    r"|names?|map(ping)?|list|my|src|source|tgt|trg|target|[a-z]{2}",
+    re.IGNORECASE,
+)
+_NO_COINCIDENCE = 500
 _MOST_ENTRIES = 5000
 _LARGEST = 1 << 26
 _LARGEST_PICKLE = 1 << 24
 
 
-def candidates(path: Path) -> list[Path]:
+class Kin(IntEnum):
+    """How a file's name ties it to a checkpoint, the closest first."""
+
+    OWN = 0  # named like the checkpoint
+    KNOWN = 1  # named as vocabularies usually are
+    PLAIN = 2  # named for words and ids, and for nothing else
+    FOREIGN = 3  # named for words of something else
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A file that may hold a checkpoint's vocabulary."""
+
+    path: Path
+    kin: Kin
+
+    @property
+    def is_expected(self) -> bool:
+        """Whether it has to be said why the file was not used."""
+        return self.kin in (Kin.OWN, Kin.KNOWN)
+
+    def may_name(self, rows: int, *, exact: bool) -> bool:
+        """Whether a fitting count is enough to believe that the file names so many rows.
+
+        What is named for something else must agree in a count that is no coincidence.
+        """
+        return self.kin is not Kin.FOREIGN or (exact and rows >= _NO_COINCIDENCE)
+
+
+def candidates(path: Path) -> list[Candidate]:
     """Files that may hold the vocabulary of a checkpoint, the most specific first.
 
-    A file named like the checkpoint comes before one with a usual name, that before any other whose name
-    speaks of words; the checkpoint's own folder before a tokenizer's.
+    Of two that are equally specific, one in the checkpoint's own folder goes before one in a tokenizer's.
     """
     stem = _stem(path)
-    ranked: list[tuple[int, int, int, str, Path]] = []
+    ranked: list[tuple[Kin, int, int, str, Path]] = []
     for place, folder in enumerate(_folders(path)):
         for entry in _entries(folder):
             # gensim puts the vectors of words.kv into words.kv.vectors.npy.
             owns = not path.is_dir() and path.name.startswith(f"{entry.name}.") and _fits_in(entry)
-            rank = (0, 0) if owns else _rank(entry, stem)
-            if rank is not None and entry != path:
-                ranked.append((rank[0], place, rank[1], entry.name, entry))
-    return [entry for *_, entry in sorted(ranked)]
-
-
-def is_known_name(path: Path) -> bool:
-    """Whether a file is called as vocabularies usually are."""
-    return path.name.lower() in _KNOWN
+            kin = Kin.OWN if owns else _kin(entry, stem)
+            if kin is not None and entry != path:
+                order = _KNOWN.index(entry.name.lower()) if kin is Kin.KNOWN else 0
+                ranked.append((kin, place, order, entry.name, entry))
+    return [Candidate(entry, kin) for kin, *_, entry in sorted(ranked)]
 
 
 def _stem(path: Path) -> str:
     return "" if path.is_dir() else path.name.split(".")[0].lower()
 
 
-def _rank(entry: Path, stem: str) -> tuple[int, int] | None:
+def _kin(entry: Path, stem: str) -> Kin | None:
+    """None for a file that is no vocabulary by its name."""
     name = entry.name.lower()
     torch = entry.suffix.lower() in _TORCH and _VOCABULARY.search(name)
     if (entry.suffix.lower() not in _SUFFIXES and not torch) or _NEVER.search(name) or not _fits_in(entry):
         return None
     own = len(stem) > 2 and name.startswith(stem)
     if own and (entry.stem.lower() == stem or _LIKELY.search(name[len(stem) :])):
-        return 0, 0
+        return Kin.OWN
     if name in _KNOWN:
-        return 1, _KNOWN.index(name)
-    return (2, 0) if _LIKELY.search(entry.stem) or entry.suffix == ".vocab" else None
+        return Kin.KNOWN
+    if not _LIKELY.search(entry.stem) and entry.suffix != ".vocab":
+        return None
+    words = re.findall(r"[^\W\d_]+", re.sub(r"(?<=[a-z])(?=[A-Z])", "_", entry.stem))
+    return Kin.PLAIN if all(_PLAIN.fullmatch(word) for word in words) else Kin.FOREIGN
 
 
 def _fits_in(entry: Path) -> bool:

@@ -177,6 +177,7 @@ def test_that_two_series_of_columns_are_two_tables(tmp_path):
         "",
         "a\nb\n",
         "hello, world\n",
+        "1,the,100\n2,of,90\n",
         '{"a": 1}',
     ],
 )

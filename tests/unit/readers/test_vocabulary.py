@@ -190,7 +190,16 @@ def test_that_the_name_of_the_checkpoint_decides_between_files_that_fit(tmp_path
     file = open_file(path)
     assert file.tables[0].labels.source == "cats_vocab.p"
     assert file.tables[0].labels[3] == "cat3"
-    assert "named by cats_vocab.p; word_to_int.p, dogs_vocab.p would fit as well" in file.notes[0]
+    assert "named by cats_vocab.p; word_to_int.p would fit as well" in file.notes[0]
+
+
+@pytest.mark.parametrize(("rows", "used"), [(30, False), (700, True)])
+def test_that_a_file_named_for_something_else_must_agree_in_more_than_a_small_count(tmp_path, rows, used):
+    path = checkpoint(tmp_path / "cats.pth", embedding__weight=(rows, 8))
+    dump(tmp_path / "dogs_vocab.p", words(rows, "dog"))
+    file = open_file(path)
+    assert (file.tables[0].labels is not None) is used
+    assert not file.notes
 
 
 def test_that_an_exact_count_goes_before_a_padded_one(tmp_path):
