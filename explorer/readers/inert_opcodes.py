@@ -15,7 +15,12 @@ if TYPE_CHECKING:
 _MAX_MARKS = 100_000
 _MAX_LONG = 1024  # bytes of one integer
 
-HANDLERS: list[Callable[[Machine], None] | None] = [None] * 256
+
+def _unknown(machine: Machine) -> None:
+    raise BadPickleError(f"byte {machine.position - 1} is no opcode")
+
+
+HANDLERS: list[Callable[[Machine], None]] = [_unknown] * 256
 
 
 def _op(code: bytes) -> Callable[[Callable[[Machine], None]], Callable[[Machine], None]]:
@@ -72,7 +77,6 @@ _constant(b"\x89", False)
 _constant(b")", ())
 _fixed(b"J", "<i")
 _fixed(b"G", ">d")
-_sized(b"X", 4, _text)
 _sized(b"\x8d", 8, _text)
 _sized(b"C", 1, bytes)
 _sized(b"B", 4, bytes)
@@ -279,24 +283,10 @@ def _set_entries(machine: Machine, target: Any, items: list[Any]) -> None:
         machine.put(target, items[i], items[i + 1])
 
 
-@_op(b"q")
-def _put_short(machine: Machine) -> None:
-    _memoise(machine, machine.number(1))
-
-
-@_op(b"r")
-def _put_long(machine: Machine) -> None:
-    _memoise(machine, machine.number(4))
-
-
 @_op(b"p")
 def _put_line(machine: Machine) -> None:
-    _memoise(machine, int(_digits(machine)))
-
-
-def _memoise(machine: Machine, index: int) -> None:
     machine.charge(100)
-    machine.memo[index] = machine.stack[-1]
+    machine.memo[int(_digits(machine))] = machine.stack[-1]
 
 
 @_op(b"h")

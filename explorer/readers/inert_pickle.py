@@ -111,6 +111,9 @@ def read_pickle(
             gc.enable()
 
 
+_MEMO_SIZES = {0x94: 0, 0x71: 1, 0x72: 4}  # MEMOIZE, BINPUT, LONG_BINPUT: bytes of the index
+
+
 class Machine:
     """One run over one pickle: stack, marks, memo, and what may still be spent."""
 
@@ -136,38 +139,39 @@ class Machine:
 
     def run(self) -> Any:
         """Read up to the STOP opcode; the value on top of the stack."""
-        stack, memo, data, end = self.stack, self.memo, self.data, self.end
-        while self.position < end:
-            position = self.position
+        stack, memo, data, end, most = self.stack, self.memo, self.data, self.end, self.budget // 200
+        position = self.position
+        while position < end:
             op = data[position]
-            # What most of a vocabulary is made of comes first, without a call.
+            # What vocabularies and state dicts are mostly made of comes first, without a call.
             if op == 0x8C:  # SHORT_BINUNICODE
-                stop = position + 2 + data[position + 1]
-                stack.append(data[position + 2 : stop].decode("utf-8", "surrogatepass"))
-                self.position = stop
-            elif op == 0x94:  # MEMOIZE
-                memo[len(memo)] = stack[-1]
-                self.position = position + 1
-                self.budget -= 100
-                if self.budget < 0:
+                start = position + 2
+                position = start + data[position + 1]
+                stack.append(data[start:position].decode("utf-8", "surrogatepass"))
+            elif op == 0x58:  # BINUNICODE
+                start = position + 5
+                position = start + int.from_bytes(data[position + 1 : start], "little")
+                stack.append(data[start:position].decode("utf-8", "surrogatepass"))
+            elif op in _MEMO_SIZES:
+                start = position + 1
+                position = start + _MEMO_SIZES[op]
+                index = int.from_bytes(data[start:position], "little") if position > start else len(memo)
+                memo[index] = stack[-1]
+                if len(memo) > most:
                     raise BadPickleError("it would take too much memory")
             elif op == 0x4D:  # BININT2
                 stack.append(data[position + 1] | data[position + 2] << 8)
-                self.position = position + 3
+                position += 3
             elif op == 0x4B:  # BININT1
                 stack.append(data[position + 1])
-                self.position = position + 2
+                position += 2
             elif op == 0x2E:  # STOP
                 self.position = position + 1
                 return stack.pop()
             else:
-                handler = HANDLERS[op]
-                if handler is None:
-                    raise BadPickleError(f"byte {position} is no opcode")
                 self.position = position + 1
-                handler(self)
-            if self.position > end:
-                break
+                HANDLERS[op](self)
+                position = self.position
         raise BadPickleError("it breaks off")
 
     # What handlers and rebuilders use.

@@ -13,7 +13,10 @@ from explorer.readers.torch_legacy import storage_from_bytes
 from explorer.readers.torch_values import TORCH
 
 _REBUILDERS = {**TORCH, "torch.storage._load_from_bytes": storage_from_bytes}
-_OLD = re.compile(rb"\(?[dl](p\d+)?\n|\([dl]p|\(i|c[\w.]+\n\w+\n|[\]}]q|\([IFSV]")  # protocols 0 and 1
+# Protocols 0 and 1 have no mark: they start with marks, an empty container, a class or a text.
+_OLD = re.compile(
+    rb"\(*([dl](p\d+\n|q)|[\]}](q|\()|c[\w.]+\n\w+\n|\(i[\w.]+\n|\((X...\0|[VS][^\n]*\np))", re.DOTALL
+)
 
 
 def sniff(path: Path, head: bytes) -> bool:
