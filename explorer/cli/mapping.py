@@ -57,7 +57,8 @@ def run(call: argparse.Namespace) -> int:
             }
         )
         return 0
-    print(printable(f"{output}: {placed:,} of {table.rows:,} rows of {table.name}, by {settings.method}"))
+    how = f"by {settings.method}" if table.dim > 2 else "as they are"
+    print(printable(f"{output}: {placed:,} of {table.rows:,} rows of {table.name}, {how}"))
     print_notes(notes)
     return 0
 

@@ -22,6 +22,8 @@ def run(call: argparse.Namespace) -> int:
     resolved = resolve(text, index, table.rows)
     result = _search(table, resolved, call)
     notes = [*notes_of(opened, table), *resolved.notes]
+    if not len(result.rows):
+        notes.append("No other row can be a neighbour.")
     ranked = [
         (rank, int(row), label_of(table.labels, int(row)), score)
         for rank, (row, score) in enumerate(zip(result.rows, result.scores, strict=True), 1)

@@ -55,12 +55,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
         with contextlib.suppress(OSError):
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return _NO_READER
+    except OSError as error:
+        return _fail(f"{error.filename or 'A file'} cannot be used: {error.strerror}.")
     except MemoryError:
         return _fail("There is not enough memory for this.")
     except Exception as error:
         if os.environ.get("EXPLORER_DEBUG"):
             raise
-        text = f"An unexpected fault stopped the command: {type(error).__name__}: {error}"
+        text = f"An unexpected fault stopped the command: {type(error).__name__}: {error}."
         return _fail(one_sentence(ExplorerError(text, "Set EXPLORER_DEBUG=1 to see where.")))
 
 
