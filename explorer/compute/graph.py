@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from explorer.compute.checkpoint import Checkpoint, no_checkpoint
 from explorer.compute.matrix import Buffers, product, threads_for
 from explorer.compute.parallel import each_block, spans
-from explorer.compute.vectors import Vectors
+from explorer.compute.vectors import Vectors, power_of_two
 from explorer.core.errors import ExplorerError
 from explorer.core.results import Metric, NeighbourGraph
 
@@ -87,14 +87,14 @@ def metric_points(vectors: Vectors, places: NDArray[np.int64], metric: Metric) -
     points = torch.empty((len(places), vectors.dim), device=vectors.device)
     for start, stop in spans(len(places), max(1, _CPU_SCORES // vectors.dim)):
         points[start:stop] = vectors.take(places[start:stop])
-    largest = points.abs().amax()
     if metric is Metric.COSINE:
         points /= points.abs().amax(dim=1, keepdim=True)
         points /= torch.linalg.vector_norm(points, dim=1, keepdim=True)
         return points, 1.0
-    points /= largest
+    unit = power_of_two(float(points.abs().amax()))
+    points /= unit
     points -= points.mean(dim=0)
-    return points, float(largest)
+    return points, unit
 
 
 def product_sides(points: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from explorer.compute.checkpoint import Checkpoint, no_checkpoint
 from explorer.compute.matrix import threads_for
 from explorer.compute.parallel import map_blocks, spans
-from explorer.compute.vectors import Vectors
+from explorer.compute.vectors import Vectors, power_of_two
 
 T = TypeVar("T")
 
@@ -98,7 +98,7 @@ class _Centred:
         self._places = places
         self._checkpoint = checkpoint
         self._blocks = spans(len(places), max(1, _BLOCK_VALUES // vectors.dim))
-        self.unit = float(vectors.norms[places].max())
+        self.unit = power_of_two(float(vectors.norms[places].max()))
         self._mean = torch.zeros(vectors.dim, device=vectors.device)
         self._mean = torch.stack(list(self._each(lambda block: block.sum(dim=0)))).sum(dim=0) / len(places)
 

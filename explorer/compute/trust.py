@@ -53,7 +53,7 @@ def measure_trust(
     Raises
     ------
     ExplorerError
-        The map is of another table, or has fewer than 4 rows on it.
+        The map is of another table, or has fewer than 3 rows on it.
     Cancelled
         From the checkpoint.
     """
@@ -63,7 +63,7 @@ def measure_trust(
     count = len(places)
     k = min(k, (count - 1) // 2)
     if k < 1:
-        raise ExplorerError("A map of fewer than 4 rows has no neighbourhoods to measure.")
+        raise ExplorerError("A map of fewer than 3 rows has no neighbourhoods to measure.")
     sample = int(min(count, max(_LEAST_SAMPLE, _MOST_RANKED // count)))
     chosen = np.linspace(0, count - 1, sample).astype(np.int64)
     device = vectors.device

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 
 import numpy as np
@@ -114,6 +115,11 @@ class Vectors:
     def _seen(self, bits: torch.Tensor) -> torch.Tensor:
         values = bits.view(self._dtype).to(torch.float32)
         return values if self.scale == 1.0 else values * self.scale
+
+
+def power_of_two(size: float) -> float:
+    """The least power of two above a size: a unit that numbers are divided by without rounding."""
+    return math.ldexp(1.0, math.frexp(size)[1])
 
 
 def _to_device(array: NDArray, device: torch.device) -> tuple[torch.dtype, torch.Tensor]:
