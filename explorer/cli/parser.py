@@ -162,16 +162,12 @@ _PARSERS = {
     "neighbours": _neighbours_parser,
     "map": _map_parser,
 }
-_TAKING_A_VALUE = (
-    "--table",
-    "--labels",
-    "--target-labels",
-    "--labels-header",
-    "--device",
-    "--screenshot",
-    "--theme",
+_TAKING_A_VALUE = frozenset(
+    (
+        *("--table", "--labels", "--target-labels", "--labels-header", "--device", "--screenshot", "--theme"),
+        *("-k", "--metric", "-o", "--output", "--method", "--seed", "--size"),
+    )
 )
-_TAKING_A_VALUE += ("-k", "--metric", "-o", "--output", "--method", "--seed", "--size")
 
 
 def _add_window_options(parser: argparse.ArgumentParser) -> None:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 
 from explorer import __version__
 from explorer.cli.options import Options
-from explorer.cli.parser import parse
+from explorer.cli.parser import _split, parse
 
 
 @pytest.mark.parametrize(
@@ -70,6 +71,16 @@ def test_that_version_and_help_are_answers(call):
 )
 def test_that_the_first_word_is_the_command_and_a_file_may_have_its_name(arguments, command):
     assert parse(arguments).command == command
+
+
+def test_that_no_option_hides_the_command_behind_its_value(call):
+    for command in ([], ["demo"], ["tables"], ["neighbours"], ["map"]):
+        lines = re.findall(r"^  -.*", call(*command, "--help").out, re.MULTILINE)
+        # What takes a value has it after one blank; help texts stand after two.
+        names = {name for line in lines for name in re.findall(r"(-[a-z-]+) (?=\S)", line)}
+        assert names >= {"--table", "--device", "--labels-header"}
+        for name in names:
+            assert _split([name, "demo", "tables", "a"]) == ("tables", [name, "demo", "a"])
 
 
 def test_that_a_file_after_two_dashes_is_a_file():
