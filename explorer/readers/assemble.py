@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import replace
@@ -16,6 +17,7 @@ from explorer.readers.named_vectors import labels_of
 from explorer.readers.roles import RANKS, Found, find_tables, is_lookup_name, side_of
 from explorer.readers.tensors import Tensor, reshaped
 
+SHARD = re.compile(r"(.+)-(?:\d{3,})-of-(\d{3,})\.\w+")
 _SHOWN = 3  # names in a note
 
 
@@ -44,7 +46,7 @@ def assemble(path: Path, file_format: str, contents: Contents) -> OpenedFile:
     tables = _with_config(tables, path if path.is_dir() else path.parent)
     if not tables:
         raise _nothing(path, contents)
-    return OpenedFile(path, file_format, tables, _notes(contents))
+    return OpenedFile(path, file_format, tables, _notes(path, contents))
 
 
 def _table(found: Found, tensor: Tensor, contents: Contents) -> EmbeddingTable:
@@ -108,8 +110,10 @@ def _unique(tables: list[EmbeddingTable]) -> tuple[EmbeddingTable, ...]:
     return tuple(unique)
 
 
-def _notes(contents: Contents) -> tuple[str, ...]:
+def _notes(path: Path, contents: Contents) -> tuple[str, ...]:
     notes = []
+    if (shard := SHARD.fullmatch(path.name)) and int(shard[2]) > 1:
+        notes.append(f"This is one of {int(shard[2])} shards: open the folder for the whole model.")
     by_kind: dict[str, list[str]] = defaultdict(list)
     for name, kind in contents.unreadable.items():
         by_kind[kind].append(name)
@@ -136,7 +140,7 @@ def _nothing(path: Path, contents: Contents) -> ExplorerError:
         return ExplorerError(f"{path.name} holds no tensors.")
     largest = sorted(contents.tensors.items(), key=lambda item: item[1].shape, reverse=True)[:_SHOWN]
     shapes = ", ".join(f"{name} {' × '.join(map(str, tensor.shape)) or 'scalar'}" for name, tensor in largest)
-    notes = " ".join(_notes(contents))
+    notes = " ".join(_notes(path, contents))
     tensors = (
         "1 tensor, but it is no table." if count == 1 else f"{count:,} tensors, but none of them is a table."
     )

@@ -21,8 +21,9 @@ _WRAPPER = re.compile(
     r"|params|params_ema|ema|ema_model|model_ema"
 )
 _NOT_MODEL = re.compile(
-    r"(optim|optimizer|lr_sched|scheduler|scaler|grad_scaler|callbacks|loops|rng|random|hyper_parameters|hparams)\w*"
+    r"\w*optim\w*|(lr_sched|scheduler|scaler|grad_scaler|callbacks|loops|rng|random|hyper_parameters|hparams)\w*"
 )
+_OPTIMIZER = frozenset(["state", "param_groups"])
 _SKIPPED_MODULES = ("pandas", "sklearn", "scipy", "torch.optim")
 _TRANSPARENT = frozenset(["_parameters", "_buffers", "_modules"])
 _MAX_VISITS = 4  # of one container
@@ -78,8 +79,9 @@ def contents_of(root: Any) -> Contents:
     """
     tensor = as_tensor(root)
     if tensor is not None:
-        fits = tensor.shape and tensor.is_number
-        return Contents(tables=[lone(tensor, "tensor")] if fits else [])
+        if not tensor.shape or not tensor.is_number:
+            return Contents(tensors={"tensor": tensor})
+        return Contents(tables=[lone(tensor, "tensor")])
     walk = _Walk()
     walk.run(root)
     found = Contents(tables=walk.tables, vocabularies=walk.vocabularies, unreadable=walk.unreadable)
@@ -164,6 +166,8 @@ def _vocabulary(value: dict[Any, Any] | list[Any] | tuple[Any, ...]) -> list[str
 
 
 def _inside_dict(place: _Place, value: dict[Any, Any]) -> Iterator[tuple[_Place, Any]]:
+    if value.keys() >= _OPTIMIZER:
+        return
     for key, item in value.items():
         if not isinstance(item, _LOOKED_INTO):
             continue

@@ -14,7 +14,7 @@ from typing import Any
 from explorer.core.errors import ExplorerError
 from explorer.core.table import EmbeddingTable, OpenedFile
 from explorer.readers import other_kinds, safetensors_file, torch_legacy, torch_zip, vocabulary
-from explorer.readers.assemble import assemble
+from explorer.readers.assemble import SHARD, assemble
 from explorer.readers.contents import Contents
 from explorer.readers.hf_config import read_json
 
@@ -33,7 +33,6 @@ _STANDARD = (
 _WHOLE = ("model_index.json", "modules.json")
 _MARKS = ("config.json", "open_clip_config.json", "wordembedding_config.json")
 _WEIGHTS = (".safetensors", ".bin", ".pt", ".pth", ".ckpt")
-_SHARD = re.compile(r"(.+)-\d{3,}-of-(\d{3,})\.\w+")
 _ENCODERS = re.compile(r"(text|image)_encoder(_\d+)?")
 
 
@@ -122,7 +121,7 @@ def _weights_in(folder: Path) -> list[Path]:
         if (folder / name).is_file():
             return [folder / name]
     found = [entry for entry in sorted(folder.iterdir()) if entry.suffix in _WEIGHTS and _is_weights(entry)]
-    shards = [match for entry in found if (match := _SHARD.fullmatch(entry.name))]
+    shards = [match for entry in found if (match := SHARD.fullmatch(entry.name))]
     if len(found) > 1 and len(shards) == len(found) == int(shards[0][2]):
         return found  # without their index
     if len(found) > 1:

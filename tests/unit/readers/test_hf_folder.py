@@ -157,7 +157,9 @@ def test_that_a_name_tied_by_the_configuration_is_an_alias(
 
 def test_that_a_shard_alone_is_not_said_to_tie_what_lies_in_another(tmp_path: Path) -> None:
     folder = sharded(tmp_path / "llama")
-    assert open_file(folder / "model-00001-of-00003.safetensors").tables[0].aliases == ()
+    opened = open_file(folder / "model-00001-of-00003.safetensors")
+    assert opened.tables[0].aliases == ()
+    assert opened.notes == ("This is one of 3 shards: open the folder for the whole model.",)
 
 
 def test_that_a_diffusers_folder_offers_its_text_encoders(tmp_path: Path) -> None:

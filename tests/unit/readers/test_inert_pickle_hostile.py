@@ -41,12 +41,12 @@ from explorer.readers import open_file
 open_file({warm!r})
 seen = []
 def hook(event, args):
-    if event.split(".")[0] in ("os", "subprocess", "socket", "exec", "import", "compile", "marshal", "ctypes"):
+    if event.split(".")[0] in {{"os", "subprocess", "socket", "exec", "import", "compile", "ctypes"}}:
         seen.append([event, str(args[0]) if args else ""])
 sys.addaudithook(hook)
 resource.setrlimit(resource.RLIMIT_AS, (6 << 30, 6 << 30))
 for path in sys.argv[1:]:
-    before, started = len(seen), time.monotonic()
+    before, started = len(seen), time.process_time()
     try:
         opened = open_file(path)
         for table in opened.tables:
@@ -55,7 +55,7 @@ for path in sys.argv[1:]:
     except ExplorerError as error:
         outcome = error.message
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10
-    print(json.dumps([path, outcome, time.monotonic() - started, peak, seen[before:]]), flush=True)
+    print(json.dumps([path, outcome, time.process_time() - started, peak, seen[before:]]), flush=True)
 """
 
 

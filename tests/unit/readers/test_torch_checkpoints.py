@@ -405,5 +405,13 @@ def test_that_an_archive_without_checksums_opens(tmp_path: Path) -> None:
 def test_that_a_checkpoint_without_tables_says_what_it_holds(tmp_path: Path) -> None:
     with pytest.raises(ExplorerError, match="holds no tensors"):
         open_file(save(tmp_path, {"epoch": 3}))
+    optimizer = {
+        "state": {0: {"step": torch.tensor(1.0), "exp_avg": torch.ones(5, 4)}},
+        "param_groups": [{"lr": 0.1}],
+    }
+    with pytest.raises(ExplorerError, match="holds no tensors"):
+        open_file(save(tmp_path, optimizer))
+    with pytest.raises(ExplorerError, match="1 tensor, but it is no table"):
+        open_file(save(tmp_path, torch.tensor(1.5)))
     with pytest.raises(ExplorerError, match="1 tensor, but it is no table"):
         open_file(save(tmp_path, {"conv.weight": torch.zeros(8, 3, 3, 3)}))
