@@ -14,6 +14,9 @@ from explorer.core.results import Metric, Trust
 from explorer.document import Document, LayoutStage
 from explorer.jobs import Job, Jobs
 
+FEWEST_FOR_TRUST = 3
+"""Fewer rows have no neighbourhoods."""
+
 
 class Mapping(QObject):
     """Commands that lay the table's rows out."""
@@ -137,6 +140,8 @@ class Mapping(QObject):
         """Have the present layout's trustworthiness and continuity computed."""
         table, positions = self._document.table, self._document.positions
         if table is None or positions is None:
+            return
+        if np.count_nonzero(np.isfinite(positions).all(axis=1)) < FEWEST_FOR_TRUST:
             return
         job = self._jobs.trust(table.key, positions)
 

@@ -50,6 +50,57 @@ class Opening(QObject):
         job.finished.connect(lambda listing: self._opened(Source(listing, **joined), table, scaled))
         job.failed.connect(lambda error: self._failed(error, path, joined))
 
+    def drop(self, paths: list[str]) -> None:
+        """Open what was dropped; a file without a table is tried as labels.
+
+        A checkpoint and its vocabulary may come in one drop, in any order; a vocabulary alone is for
+        the table on the map.
+        """
+        waiting = set(paths)
+        opened: list[str] = []
+        failures: list[tuple[str, ExplorerError]] = []
+
+        def ended(path: str) -> None:
+            waiting.discard(path)
+            if waiting:
+                return
+            table = self._document.table
+            named = opened[-1] if opened else None if table is None else table.path
+            for failed, error in failures:
+                self._try_as_labels(named, failed, error)
+
+        def came(path: str, listing: FileListing) -> None:
+            opened.append(path)
+            self._opened(Source(listing), None, False)
+
+        for path in paths:
+            job = self._jobs.open_file(path)
+            job.finished.connect(lambda listing, path=path: came(path, listing))
+            job.failed.connect(lambda error, path=path: failures.append((path, error)))
+            for signal in (job.finished, job.failed, job.cancelled):
+                signal.connect(lambda *_outcome, path=path: ended(path))
+
+    def _try_as_labels(self, named: str | None, dropped: str, error: ExplorerError) -> None:
+        source = None if named is None else self._document.source_at(named)
+        if source is None:
+            self._notices.error(error)
+            return
+        job = self._jobs.open_file(source.path, labels=dropped, target_labels=source.target_labels)
+
+        def joined(listing: FileListing) -> None:
+            table = self._document.table
+            shown = table.listing.name if table is not None and table.path == source.path else None
+            self._opened(replace(source, listing=listing, labels=dropped), shown, False)
+            first = next((entry for entry in listing.tables if entry.labels_source is not None), None)
+            if first is not None:
+                named_rows = f"{first.labels_count:,} of {first.rows:,} rows"
+                self._notices.tell(f"{Path(dropped).name} names {named_rows} of {first.name}.")
+
+        job.finished.connect(joined)
+        name = Path(source.path).name
+        use = (f"Use it as labels for {name}", lambda: self.join_labels(source.path, dropped))
+        job.failed.connect(lambda _refused: self._notices.error(error, use))
+
     def _opened(self, source: Source, table: str | None, scaled: bool) -> None:
         listing = source.listing
         self._document.put_source(source)

@@ -9,6 +9,7 @@ from PySide6.QtGui import (
     QDragLeaveEvent,
     QDropEvent,
     QGuiApplication,
+    QShowEvent,
 )
 from PySide6.QtWidgets import (
     QApplication,
@@ -40,6 +41,7 @@ from explorer.views.theme import refresh_theme
 LABEL_STEPS = ("none", "few", "fit", "many")
 DOCK_STATE_VERSION = 1
 TITLE_BAR = 32
+ANSWER_WIDTH = 324
 
 
 class MainWindow(QMainWindow):
@@ -87,10 +89,9 @@ class MainWindow(QMainWindow):
             self._dock("Neighbours", self.neighbours, Qt.DockWidgetArea.RightDockWidgetArea),
             self._dock("Lookup", self.lookup, Qt.DockWidgetArea.RightDockWidgetArea),
         )
-        left, right, tabbed = self.docks
+        _, right, tabbed = self.docks
         self.tabifyDockWidget(right, tabbed)
         right.raise_()
-        self.resizeDocks([left, right], [WIDTH, 324], Qt.Orientation.Horizontal)
         self.setTabPosition(Qt.DockWidgetArea.AllDockWidgetAreas, QTabWidget.TabPosition.North)
         self.setStatusBar(self.status)
         self.addToolBar(self._top_bar())
@@ -161,6 +162,7 @@ class MainWindow(QMainWindow):
         self.side.sources.labels_wanted.connect(self.files.choose_labels)
         self.side.table.quarantined_wanted.connect(self.files.show_quarantined)
         self.neighbours.hovered.connect(self.map.point_out)
+        self.map.pointed_at.connect(self.neighbours.light_row)
         self.map.tab_pressed.connect(lambda: self.actions_by_name["only_map"].toggle())
         QGuiApplication.styleHints().colorSchemeChanged.connect(self._scheme_changed)
 
@@ -180,8 +182,8 @@ class MainWindow(QMainWindow):
     def _answer_changed(self) -> None:
         document = self.session.document
         self.actions_by_name.enable(NEED_ANSWER, document.answer is not None)
-        self.actions_by_name["back"].setEnabled(document.questions.can_go_back)
-        self.actions_by_name["forward"].setEnabled(document.questions.can_go_forward)
+        self.actions_by_name["back"].setEnabled(self.session.asking.can_go(-1))
+        self.actions_by_name["forward"].setEnabled(self.session.asking.can_go(1))
 
     def _scheme_changed(self) -> None:
         refresh_theme(QApplication.instance())
@@ -227,9 +229,16 @@ class MainWindow(QMainWindow):
         paths = [url.toLocalFile() for url in event.mimeData().urls() if url.isLocalFile()]
         if paths:
             event.acceptProposedAction()
-            self.files.open_dropped(paths)
+            self.session.opening.drop(paths)
 
     # Coming and going
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        if not self.session.settings.docks:
+            # Only a window that is being shown knows how wide it is.
+            left, right, _ = self.docks
+            self.resizeDocks([left, right], [WIDTH, ANSWER_WIDTH], Qt.Orientation.Horizontal)
 
     def _restore(self) -> None:
         settings = self.session.settings

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
-from PySide6.QtGui import QDropEvent, QGuiApplication, QImage
+from PySide6.QtGui import QDragEnterEvent, QDropEvent, QGuiApplication, QImage
 from PySide6.QtWidgets import QApplication, QPushButton
 from pytestqt.qtbot import QtBot
 
@@ -28,6 +28,8 @@ def window(
     qtbot: QtBot, bare_session: Session, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[MainWindow]:
     """An empty window, shown."""
+    import explorer.render.kernels  # noqa: F401 - else a thread of the first window loads them
+
     monkeypatch.setenv("EMBEDDING_EXPLORER_SETTINGS", str(tmp_path / "settings.json"))
     bare_session.document.set_settings(LayoutSettings(method="pca"))
     shown = MainWindow(bare_session)
@@ -62,17 +64,19 @@ def settle(qtbot: QtBot, window: MainWindow) -> None:
 
 
 def drop(window: MainWindow, *paths: Path) -> None:
-    """Let files go over the middle of the window."""
+    """Drag files over the middle of the window and let them go."""
     data = QMimeData()
     data.setUrls([QUrl.fromLocalFile(str(path)) for path in paths])
-    event = QDropEvent(
-        QPointF(600, 400),
+    how = (
         Qt.DropAction.CopyAction,
         data,
         Qt.MouseButton.LeftButton,
         Qt.KeyboardModifier.NoModifier,
     )
-    QApplication.sendEvent(window, event)
+    QApplication.sendEvent(window, QDragEnterEvent(QPoint(600, 400), *how))
+    assert window.map.hint.isVisibleTo(window.map)
+    QApplication.sendEvent(window, QDropEvent(QPointF(600, 400), *how))
+    assert not window.map.hint.isVisibleTo(window.map)
 
 
 def place_of(window: MainWindow, row: int) -> QPoint:
@@ -211,7 +215,8 @@ def test_that_small_and_flat_tables_are_drawn(
     assert positions.shape == (shape[0], 2)
     assert np.isfinite(positions).all()
     window.grab()
-    assert not window.notice.isVisible()
+    qtbot.wait(300)
+    assert window.notice.isHidden(), window.notice.text.text()
 
 
 def test_that_equal_rows_are_one_dot_with_their_count(
@@ -279,3 +284,36 @@ def test_that_a_legend_click_hides_its_rows(qtbot: QtBot, open_window: MainWindo
     )
     assert open_window.session.document.colouring.hidden
     assert open_window.map.canvas.item.figure.legend.entries[0].hidden
+
+
+def test_that_a_checkpoint_and_its_vocabulary_come_in_one_drop(
+    qtbot: QtBot, window: MainWindow, tmp_path: Path
+) -> None:
+    vectors, names = tmp_path / "vectors.npy", tmp_path / "elsewhere" / "names.txt"
+    names.parent.mkdir()
+    np.save(vectors, np.random.default_rng(3).normal(size=(30, 6)).astype(np.float32))
+    names.write_text("\n".join(f"name{row}" for row in range(30)) + "\n")
+    drop(window, names, vectors)
+    document = window.session.document
+    qtbot.waitUntil(lambda: document.table is not None and document.table.labels is not None, timeout=30_000)
+    assert document.table.labels[29] == "name29"
+
+
+def test_that_labels_of_another_length_are_refused_with_a_way_on(
+    qtbot: QtBot, window: MainWindow, tmp_path: Path
+) -> None:
+    vectors, names = tmp_path / "vectors.npy", tmp_path / "elsewhere" / "names.txt"
+    names.parent.mkdir()
+    np.save(vectors, np.random.default_rng(3).normal(size=(30, 6)).astype(np.float32))
+    names.write_text("\n".join(f"name{row}" for row in range(31)) + "\n")
+    drop(window, vectors)
+    qtbot.waitUntil(lambda: window.session.document.stage is LayoutStage.DONE, timeout=30_000)
+    window.session.opening.join_labels(str(vectors), str(names))
+    qtbot.waitUntil(window.notice.isVisible, timeout=10_000)
+    assert "31" in window.notice.text.text()
+    texts = [button.text() for button in window.notice.findChildren(QPushButton)]
+    assert "First line is a header" in texts
+    next(b for b in window.notice.findChildren(QPushButton) if b.text() == "First line is a header").click()
+    document = window.session.document
+    qtbot.waitUntil(lambda: document.table is not None and document.table.labels is not None, timeout=30_000)
+    assert document.table.labels[0] == "name1"

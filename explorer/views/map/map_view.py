@@ -34,9 +34,11 @@ class MapView(QWidget):
     Signals
     -------
     tab_pressed : Tab was pressed on the map.
+    pointed_at(int) : the row under the cursor; -1 for none.
     """
 
     tab_pressed = Signal()
+    pointed_at = Signal(int)
 
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -190,6 +192,7 @@ class MapView(QWidget):
             self.card.speak_of(self._session.document, row, QPointF(*centre), twins)
         self.canvas.setCursor(Qt.CursorShape.PointingHandCursor if row >= 0 else Qt.CursorShape.ArrowCursor)
         self.point_out(row)
+        self.pointed_at.emit(row)
 
     def point_out(self, row: int) -> None:
         """Ring a row on the map; -1 rings none."""

@@ -13,6 +13,7 @@ from explorer.views.panels.sources import SourcesSection
 from explorer.views.panels.table import TableSection
 
 WIDTH = 252
+NARROWEST = 220
 
 
 class SidePanel(QScrollArea):
@@ -24,6 +25,7 @@ class SidePanel(QScrollArea):
         self.setWidgetResizable(True)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.setMinimumWidth(NARROWEST)
         self.sources = SourcesSection(session)
         self.table = TableSection(session)
         self.layout_section = LayoutSection(session)
