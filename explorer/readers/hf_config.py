@@ -53,9 +53,11 @@ def _tied_output(config: Any) -> str | None:
     if not isinstance(config, dict) or config.get("tie_word_embeddings") is False:
         return None
     architectures = config.get("architectures")
+    if not architectures:
+        return "lm_head.weight" if config.get("tie_word_embeddings") is True else None
     for name in architectures if isinstance(architectures, list) else []:
         if isinstance(name, str) and name.endswith(_CAUSAL):
             return "lm_head.weight"
         if isinstance(name, str) and name.endswith(("ForMaskedLM", "ForPreTraining")):
             return _MASKED.get(str(config.get("model_type")))
-    return "lm_head.weight" if config.get("tie_word_embeddings") is True else None
+    return None  # no head; transformers writes tie_word_embeddings all the same

@@ -295,7 +295,9 @@ class _Model:
             return True
         parts = self.spelt[name]
         projected = any("projection" in part for part in parts)
-        return parts[-1] in _CLASSIFIER and len(parts) <= 3 and not projected and self._has_bias(name)
+        square = tensor.shape[0] == tensor.shape[1]  # a projection, not a row a class
+        classes = parts[-1] in _CLASSIFIER and len(parts) <= 3 and self._has_bias(name)
+        return classes and not projected and not square
 
 
 def _position_shape(shape: tuple[int, ...]) -> tuple[int, int] | None:

@@ -132,6 +132,7 @@ def test_that_an_index_that_is_none_is_refused(tmp_path: Path, content: str) -> 
         (GPT, {"model_type": "gpt2", "tie_word_embeddings": True}, ("lm_head.weight",)),
         (GPT, {"architectures": ["GPT2LMHeadModel"], "tie_word_embeddings": False}, ()),
         (GPT, {"architectures": ["GPT2Model"]}, ()),
+        (GPT, {"architectures": ["GPT2Model"], "tie_word_embeddings": True}, ()),
         (
             BERT,
             {"model_type": "bert", "architectures": ["BertForMaskedLM"]},

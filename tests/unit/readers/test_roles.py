@@ -139,6 +139,7 @@ def test_that_a_class_token_is_one_row_in_each_of_its_shapes(shape: tuple[int, .
         "time_embedding.linear_1.weight",
         "blocks.0.attn.output_projection.weight",
         "image_projection.fc.weight",
+        "text_model.head.weight",
     ],
 )
 def test_that_layers_beside_a_table_are_no_tables(name: str) -> None:
