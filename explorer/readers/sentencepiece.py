@@ -46,8 +46,8 @@ def is_model(head: bytes) -> bool:
     if len(head) < 8 or head[0] != (_PIECES << 3 | _BYTES):
         return False
     try:
-        first = next(_fields(head, 0, len(head), partial=True))
-        inner = list(_fields(head, first[2], min(first[3], len(head))))
+        first = next(fields(head, 0, len(head), partial=True))
+        inner = list(fields(head, first[2], min(first[3], len(head))))
     except (ValueError, StopIteration):
         return False
     return [field for field, _, _, _ in inner[:2]] == [1, 2]
@@ -62,7 +62,7 @@ def read_pieces(data: bytes) -> list[Piece]:
         The bytes are no such model, or are cut off.
     """
     pieces = []
-    for field, kind, start, stop in _fields(data, 0, len(data)):
+    for field, kind, start, stop in fields(data, 0, len(data)):
         if field == _PIECES and kind == _BYTES:
             pieces.append(_piece(data, start, stop))
     if not pieces:
@@ -72,7 +72,7 @@ def read_pieces(data: bytes) -> list[Piece]:
 
 def _piece(data: bytes, start: int, stop: int) -> Piece:
     text, kind = None, int(PieceType.NORMAL)
-    for field, wire, first, last in _fields(data, start, stop):
+    for field, wire, first, last in fields(data, start, stop):
         if field == _TEXT and wire == _BYTES:
             text = escape(data[first:last])
         elif field == _TYPE and wire == _VARINT:
@@ -82,10 +82,16 @@ def _piece(data: bytes, start: int, stop: int) -> Piece:
     return Piece(text, kind)
 
 
-def _fields(
+def fields(
     data: bytes, position: int, end: int, *, partial: bool = False
 ) -> Iterator[tuple[int, int, int, int]]:
-    """Each field's number, wire type, and where its value starts and stops."""
+    """Each field's number, wire type, and where its value starts and stops.
+
+    Raises
+    ------
+    ValueError
+        The bytes are no such message, or are cut off (unless ``partial``).
+    """
     while position < end:
         key, position = _varint(data, position, end)
         field, kind = key >> 3, key & 7

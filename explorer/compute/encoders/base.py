@@ -226,10 +226,8 @@ class Encoder:
             raise ExplorerError(f"{self.name} encodes no pictures.", " ".join(self.notes))
         batch = torch.from_numpy(pixels) if isinstance(pixels, np.ndarray) else pixels
         if batch.ndim != 4 or batch.shape[1:] != (3, *self.image.preprocessing.size):
-            high, wide = self.image.preprocessing.size
-            raise ExplorerError(
-                f"{self.name} sees pictures of 3 × {high} × {wide}, not {' × '.join(map(str, batch.shape[1:]))}."
-            )
+            wanted, given = (3, *self.image.preprocessing.size), tuple(batch.shape[1:])
+            raise ExplorerError(f"{self.name} sees pixels of the shape {wanted}, not {given}.")
         if not len(batch):
             return np.empty((0, self.dim), np.float32)
         batch = batch.to(self.device, non_blocking=True)

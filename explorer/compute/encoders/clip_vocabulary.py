@@ -21,7 +21,13 @@ def published() -> Tokenizer:
     """
     merges = read_merges(resource_path("clip", "merges.txt").read_text("utf-8"))
     letters = _byte_letters()
-    tokens = [*letters, *(f"{letter}</w>" for letter in letters), *("".join(pair) for pair in merges), START, END]
+    tokens = [
+        *letters,
+        *(f"{letter}</w>" for letter in letters),
+        *("".join(pair) for pair in merges),
+        START,
+        END,
+    ]
     return clip_tokenizer({token: i for i, token in enumerate(tokens)}, merges)
 
 

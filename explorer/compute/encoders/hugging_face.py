@@ -105,10 +105,13 @@ def clip_text_tokenizer(folder: Path, config: Any) -> tuple[TextTokenizer | None
     near = [folder, folder / "tokenizer"]
     if folder.name.startswith("text_encoder"):
         near = [folder.parent / f"tokenizer{second}", folder]
-    found, notes = find_tokenizer(near), ()
+    found = find_tokenizer(near)
+    notes: tuple[str, ...] = ()
     if found is None and config.vocab_size == clip_vocabulary.SIZE:
         found = published_clip()
-        notes = ("There is no tokenizer in the folder: the published CLIP vocabulary is used, which has as many tokens.",)
+        notes = (
+            "There is no tokenizer in the folder: CLIP's published one is used, which has as many tokens.",
+        )
     if found is None:
         return None, (_NO_TOKENIZER,)
     return clip_tokenizer_of(found, config.max_position_embeddings, config.vocab_size), notes
@@ -138,7 +141,7 @@ def check_size(found: FoundTokenizer, vocabulary: int) -> None:
     highest = max(found.tokenizer.get_vocab(with_added_tokens=True).values(), default=-1)
     if highest >= vocabulary:
         raise ExplorerError(
-            f"The tokenizer ({found.source}) has ids up to {highest:,}, the model only {vocabulary:,} tokens.",
+            f"The tokenizer ({found.source}) has ids up to {highest:,}, but the model {vocabulary:,} tokens.",
             "Put the model's own tokenizer beside it.",
         )
 
@@ -196,12 +199,14 @@ def siglip_encoder(
 
 
 def _siglip_tokenizer(folder: Path, config: Any) -> tuple[TextTokenizer | None, tuple[str, ...]]:
-    """SigLIP's own is a SentencePiece model, lower case without punctuation; SigLIP 2's is Gemma's, lower case."""
+    """SigLIP's is a SentencePiece model, its texts cleaned; SigLIP 2's is Gemma's, in lower case."""
     found = find_tokenizer([folder, folder / "tokenizer"], unigram_first=True)
     if found is None:
         return None, (_NO_TOKENIZER,)
     check_size(found, config.vocab_size)
-    gemma = "Gemma" in str(found.config.get("tokenizer_class")) or "Siglip2" in str(found.config.get("tokenizer_class"))
+    gemma = "Gemma" in str(found.config.get("tokenizer_class")) or "Siglip2" in str(
+        found.config.get("tokenizer_class")
+    )
     pad = found.id_of("pad_token", "<pad>" if gemma else "</s>")
     clean = in_lower_case if gemma else canonical
     tokenizer = TextTokenizer(
@@ -218,7 +223,9 @@ def _siglip_tokenizer(folder: Path, config: Any) -> tuple[TextTokenizer | None, 
 def _read_config(folder: Path) -> dict[str, Any]:
     values = read_json(folder / "config.json")
     if not isinstance(values, dict):
-        raise ExplorerError(f"The configuration config.json in {folder.name} cannot be read.", "Download it again.")
+        raise ExplorerError(
+            f"The configuration config.json in {folder.name} cannot be read.", "Download it again."
+        )
     return values
 
 
@@ -231,12 +238,12 @@ def _preprocessing(folder: Path, default: Preprocessing) -> Preprocessing:
         found = from_hugging_face(values, default)
     except (ValueError, KeyError, TypeError) as error:
         raise ExplorerError(
-            f"How {folder.name} prepares pictures (preprocessor_config.json) is not understood.", detail=str(error)
+            f"How {folder.name} prepares pictures (preprocessor_config.json) is not understood.",
+            detail=str(error),
         ) from error
     if found.size != default.size:
         raise ExplorerError(
-            f"{folder.name} prepares pictures of {found.size[0]} × {found.size[1]} pixels, but its model sees "
-            f"{default.size[0]} × {default.size[1]}."
+            f"{folder.name} prepares pictures of {found.size} pixels, but its model sees {default.size}."
         )
     return found
 

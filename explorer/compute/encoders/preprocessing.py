@@ -227,9 +227,10 @@ def from_open_clip(config: Mapping[str, Any], size: tuple[int, int]) -> Preproce
     ValueError
         A value is of no use.
     """
-    mode = config.get("resize_mode") or "shortest"
-    if mode not in ("shortest", "squash", "longest"):
-        raise ValueError(f"an unknown way of resizing {mode!r}")
+    modes: dict[str, Resize] = {"shortest": "shortest", "squash": "squash", "longest": "longest"}
+    mode = modes.get(str(config.get("resize_mode") or "shortest"))
+    if mode is None:
+        raise ValueError("an unknown way of resizing")
     chosen = config.get("size")
     return Preprocessing(
         size=size if chosen is None else _pair(chosen),

@@ -83,8 +83,10 @@ def find_tokenizer(folders: Sequence[Path], *, unigram_first: bool = False) -> F
                 raise ExplorerError(
                     f"The tokenizer {path.name} cannot be read.", "Download it again.", str(error)
                 ) from error
-            config = read_json(folder / "tokenizer_config.json")
-            config = config if isinstance(config, dict) else {}
+            config = {
+                **_mapping(folder / "special_tokens_map.json"),
+                **_mapping(folder / "tokenizer_config.json"),
+            }
             _set_case(tokenizer, config)
             return FoundTokenizer(tokenizer, config, f"{path.name} in {folder.name}", path)
     return None
@@ -104,13 +106,20 @@ def find_cached(size: int, names: Sequence[str]) -> FoundTokenizer | None:
         if model.name.split("/")[-1] in names:
             found = find_tokenizer([model.path])
             if found is not None and found.size == size:
-                return FoundTokenizer(found.tokenizer, found.config, f"the cached model {model.name}", found.path)
+                return FoundTokenizer(
+                    found.tokenizer, found.config, f"the cached model {model.name}", found.path
+                )
     return None
 
 
 def published_clip() -> FoundTokenizer:
     """The bundled tokenizer of CLIP."""
     return FoundTokenizer(clip_vocabulary.published(), {}, "the published CLIP vocabulary")
+
+
+def _mapping(path: Path) -> dict[str, Any]:
+    found = read_json(path)
+    return found if isinstance(found, dict) else {}
 
 
 def _file_in(folder: Path, unigram_first: bool) -> Path | None:
@@ -210,7 +219,9 @@ def _scores(model: bytes) -> list[float]:
     for field, _, start, stop in fields(model, 0, len(model)):
         if field == _PIECE:
             inner = fields(model, start, stop)
-            score = next((model[first:last] for number, _, first, last in inner if number == _SCORE), bytes(4))
+            score = next(
+                (model[first:last] for number, _, first, last in inner if number == _SCORE), bytes(4)
+            )
             found.append(float(struct.unpack("<f", score)[0]))
     return found
 

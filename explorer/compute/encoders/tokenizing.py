@@ -191,7 +191,10 @@ def _cut(cleaned: Cleaned, dropped: list[_Token], limit: int) -> TextNote:
     start, end = cleaned.place(dropped[0].start), cleaned.place(dropped[-1].end)
     lost = cleaned.text[dropped[0].start : dropped[-1].end].strip()
     return TextNote(
-        "cut", f"Only the first {limit} tokens are read; what follows is left out: “{_short(lost)}”.", start, end
+        "cut",
+        f"Only the first {limit} tokens are read; what follows is left out: “{_short(lost)}”.",
+        start,
+        end,
     )
 
 
@@ -200,10 +203,13 @@ def _short(text: str) -> str:
 
 
 def _notes_on_words(cleaned: Cleaned, tokens: list[_Token], unknown: int | None) -> tuple[TextNote, ...]:
-    """Whether words are unknown, or spelled out letter by letter in a script that the tokenizer did not learn."""
+    """Words that are unknown, or spelled out in a script that the tokenizer did not learn."""
     pieces = _pieces_at(cleaned.text, tokens)
     lost = {
-        i for token in tokens if token.id == unknown and not token.special for i in range(token.start, token.end)
+        i
+        for token in tokens
+        if token.id == unknown and not token.special
+        for i in range(token.start, token.end)
     }
     strange: dict[str, list[tuple[int, int]]] = {}
     letters: dict[str, int] = {}
@@ -266,7 +272,7 @@ def _words(text: str) -> list[tuple[int, int, str]]:
 
 
 def _script(character: str) -> str | None:
-    """A letter's script as Unicode names it; "" for signs; None for marks, which belong to the letter before."""
+    """A letter's script as Unicode names it; "" for signs; None for marks, which go with what is before."""
     category = unicodedata.category(character)
     if category[0] == "M":
         return None

@@ -71,7 +71,11 @@ def configuration(name: str, values: Mapping[str, Any]) -> Any:
 
 
 def build(
-    name: str, config: Any, state: Mapping[str, torch.Tensor], weights: Weights, optional: tuple[str, ...] = ()
+    name: str,
+    config: Any,
+    state: Mapping[str, torch.Tensor],
+    weights: Weights,
+    optional: tuple[str, ...] = (),
 ) -> Any:
     """A model with all its weights, ready to compute in float32 on the CPU.
 
@@ -112,7 +116,7 @@ def build(
 
 
 def _checked(values: Mapping[str, Any], depth: int = 0) -> dict[str, Any]:
-    """Plain values of believable size; a million layers would be built before the weights could contradict."""
+    """Plain values of believable size: a million layers would be built before the weights contradict."""
     checked: dict[str, Any] = {}
     for key, value in values.items():
         if key in _DROPPED and (depth or key != "model_type"):

@@ -88,7 +88,7 @@ class Weights:
         return {name: self.read(name) for name, tensor in self.tensors.items() if tensor.is_float}
 
     def count(self, pattern: str) -> int:
-        """How many numbered layers there are: one more than the largest number that the pattern's group finds."""
+        """How many numbered layers there are: one more than the largest number that the pattern finds."""
         found = [int(match[1]) for name in self.tensors if (match := re.match(pattern, name))]
         return max(found, default=-1) + 1
 
@@ -143,7 +143,9 @@ def read_weights(path: Path) -> Weights:
     contents = _sharded(path) if path.name.endswith(".index.json") else read_contents(path)
     tensors = dict(contents.tensors)
     tensors.update(
-        (name, tensors[kept]) for name, kept in contents.tied.items() if kept in tensors and name not in tensors
+        (name, tensors[kept])
+        for name, kept in contents.tied.items()
+        if kept in tensors and name not in tensors
     )
     unreadable = dict(contents.unreadable)
     while (prefix := _wrapper(tensors)) is not None:
@@ -164,7 +166,8 @@ def read_contents(path: Path) -> Contents:
             head = file.read(_HEAD)
         for reader in _READERS:
             if reader.sniff(path, head):
-                return reader.read_contents(path)
+                contents: Contents = reader.read_contents(path)
+                return contents
         if other_kinds.sniff(path, head):
             other_kinds.read(path)
     except OSError as error:
