@@ -73,10 +73,22 @@ def test_that_a_missing_display_is_said_with_what_to_do(start, folder):
 
 
 @ON_LINUX
-def test_that_a_display_that_does_not_answer_is_said(start, folder):
-    assert start(folder / "glove.txt", DISPLAY=":4711").sentence.startswith(
-        "The display :4711 does not answer"
-    )
+@pytest.mark.parametrize(
+    ("environment", "sentence"),
+    [
+        ({"DISPLAY": ":4711"}, "The display :4711 does not answer; set QT_QPA_PLATFORM=offscreen"),
+        ({"WAYLAND_DISPLAY": "wayland-4711"}, "The display wayland-4711 does not answer"),
+        ({"DISPLAY": ":4711", "WAYLAND_DISPLAY": "wayland-4711"}, "The display :4711 does not answer"),
+        ({"QT_QPA_PLATFORM": "xcb"}, "There is no display to open a window on"),
+        ({"QT_QPA_PLATFORM": "bogus"}, "Qt has no platform “bogus”; change QT_QPA_PLATFORM or unset it."),
+    ],
+)
+def test_that_a_display_that_cannot_serve_is_said(call, folder, monkeypatch, environment, sentence):
+    for name in ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    assert call(folder / "glove.txt").sentence.startswith(sentence)
 
 
 @ON_LINUX
