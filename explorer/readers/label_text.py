@@ -151,7 +151,7 @@ class LabelText:
             heads[i].strip() if i < len(heads) and heads[i].strip() else f"column {i + 1}"
             for i in range(width)
         ]
-        columns = [list(column) for column in zip(*lines, strict=True)]
+        columns = [[line[i] for line in lines] for i in range(width)]
         columns = _joined_by_row(columns, names, named=bool(start))
         chosen = label_column(names, columns)
         metadata = {

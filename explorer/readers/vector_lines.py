@@ -24,6 +24,7 @@ _NUMBER = re.compile(
     rb"[+-]?(?:(?:\d+(?:\.(\d*))?|\.(\d+))([eE][+-]?\d+)?|[nN][aA][nN]|[iI][nN][fF](?:inity)?)\Z"
 )
 _COMMA_NUMBER = re.compile(rb"[+-]?\d*,\d+(?:[eE][+-]?\d+)?\Z")
+_COLUMN_NAME = re.compile(rb"[A-Za-z_\x80-\xff][\w\x80-\xff.-]*\Z")
 _LONG = 60
 
 
@@ -176,7 +177,9 @@ def _header(lines: list[_Line]) -> tuple[int, int] | None:
 
 def _names_columns(rows: list[_Line], dim: int) -> bool:
     """Whether the first line has a name for each of the others' fields."""
-    return len(rows) > 1 and rows[0].trailing == 0 and len(rows[0].fields) in (dim, dim + 1)
+    if len(rows) < 2 or len(rows[0].fields) not in (dim, dim + 1):
+        return False
+    return all(_COLUMN_NAME.match(field) for field in rows[0].fields)
 
 
 def _bare_dim(rows: list[_Line], header: tuple[int, int] | None) -> int:

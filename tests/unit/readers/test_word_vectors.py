@@ -147,6 +147,7 @@ def test_that_not_a_number_and_infinite_are_numbers_and_words(tmp_path):
         ("a 1 2 3\nb 4 5 6 7\nc 8 9 1\n", 2, "4 numbers where the other lines have 3"),
         ("a 0.1 0.2 0.3\n0.4 0.5 0.6\nc 1 2 3\n", 2, "2 numbers where the other lines have 3"),
         ("\n\na 0.1 0.2\nb 0.1 oops\nc 1 2\n", 4, "oops"),
+        ("a 0.125 -0.5!0.2\nb 1 2 3\nc 4 5 6\n", 1, "2 numbers where the other lines have 3"),
         ("a 0.1 0.2\nb 1_0 2\nc 1 2\n", 2, "1_0"),
         ("a 0.1 0.2\nb 0x10 2\nc 1 2\n", 2, "0x10"),
         ("3 4\na 0.1 0.2 0.3\nb 0.1 0.2 0.5\n", 1, "line 2 has 3"),
@@ -339,6 +340,8 @@ def test_that_a_damaged_file_is_refused_or_keeps_its_sound_rows(tmp_path_factory
         return
     lines = [line for line in damaged.split(b"\n") if line.strip()]
     assert len(lines) == table.rows
+    if table.labels is None:  # nothing but numbers is left
+        return
     for line, label, vector in zip(lines, table.labels, table.read(), strict=True):
         if line in GOOD_LINES:
             assert label.encode() == line.rsplit(b" ", 3)[0]
