@@ -236,7 +236,7 @@ class MainWindow(QMainWindow):
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
         if not self.session.settings.docks:
-            # Only a window that is being shown knows how wide it is.
+            # Only a window that is being shown heeds widths.
             left, right, _ = self.docks
             self.resizeDocks([left, right], [WIDTH, ANSWER_WIDTH], Qt.Orientation.Horizontal)
 

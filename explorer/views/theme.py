@@ -114,9 +114,9 @@ def _palette(colours: Theme) -> QPalette:
     return palette
 
 
-def _chevron(colours: Theme) -> str:
+def _picture(name: str, colours: Theme) -> str:
     """A style sheet takes a picture from a file alone, so there is one for each scheme."""
-    return resource_path("icons", f"chevron-{colours.name}.svg").as_posix()
+    return resource_path("icons", f"{name}-{colours.name}.svg").as_posix()
 
 
 def style_sheet(colours: Theme) -> str:
@@ -163,7 +163,7 @@ def style_sheet(colours: Theme) -> str:
     QComboBox, QSpinBox, QDoubleSpinBox {{ min-height: 18px; padding: 2px 8px; }}
     QComboBox {{ padding-right: 18px; }}
     QComboBox::drop-down {{ border: none; width: 18px; }}
-    QComboBox::down-arrow {{ image: url({_chevron(c)}); width: 12px; height: 12px; }}
+    QComboBox::down-arrow {{ image: url({_picture("chevron", c)}); width: 12px; height: 12px; }}
     QComboBox QAbstractItemView {{ background: {c.panel}; border: 1px solid {c.line};
         selection-background-color: {c.accent_ground}; selection-color: {c.accent}; outline: none; }}
     QLineEdit, QPlainTextEdit {{ background: {c.panel}; border: 1px solid {c.line}; border-radius: 6px;
@@ -180,6 +180,11 @@ def style_sheet(colours: Theme) -> str:
     QTabBar::tab {{ padding: 6px 12px; color: {c.quiet}; border: none; background: {c.panel}; }}
     QTabBar::tab:selected {{ color: {c.text}; border-bottom: 2px solid {c.accent}; }}
     QTabBar::tab:focus {{ color: {c.accent}; }}
+    QCheckBox::indicator {{ width: 14px; height: 14px; border: 1px solid {c.quiet}; border-radius: 4px;
+        background: {c.panel}; }}
+    QCheckBox::indicator:hover, QCheckBox:focus::indicator {{ border-color: {c.accent}; }}
+    QCheckBox::indicator:checked {{ background: {c.accent}; border-color: {c.accent};
+        image: url({_picture("check", c)}); }}
     QProgressBar {{ background: {c.line}; border: none; border-radius: 3px;
         max-height: 6px; min-height: 6px; }}
     QProgressBar::chunk {{ background: {c.accent}; border-radius: 3px; }}

@@ -14,17 +14,15 @@ from explorer.commands import Session
 from explorer.document import LayoutStage
 from explorer.export.figure import Figure
 from explorer.export.legend import legend_layout
-from explorer.render.viewport import Insets, Viewport
 from explorer.views.map.canvas import Canvas
 from explorer.views.map.figure_maker import FigureMaker
+from explorer.views.map.fitting import fitted_view
 from explorer.views.map.hover_card import HoverCard
 from explorer.views.map.kernel_loader import KernelLoader
 from explorer.views.map.tools import Tools
 from explorer.views.theme import current_colours
 
 FRAME_MS = 40
-INSETS = Insets(left=32, top=32, right=72, bottom=32)
-PICTURE_SIZE = (1200, 800)
 MARGIN = 14
 
 
@@ -117,6 +115,8 @@ class MapView(QWidget):
     def _colours_changed(self) -> None:
         self._maker.colours_changed(current_colours())
         self.redraw()
+        if self._follows:
+            self.fit()
 
     def _answer_changed(self) -> None:
         if self._session.document.colouring.by == "similarity to query":
@@ -163,7 +163,9 @@ class MapView(QWidget):
         if positions is None:
             return
         now = self.canvas.viewport_now
-        fitted = Viewport.fitted(positions, now.width, now.height, INSETS)
+        figure = self.canvas.item.figure
+        layout = None if figure is None else legend_layout(replace(figure, viewport=now))
+        fitted = fitted_view(positions, now.width, now.height, None if layout is None else layout.card)
         self._maker.fitted_scale = fitted.scale
         self.canvas.show_viewport(fitted)
 

@@ -130,7 +130,7 @@ class NeighboursPanel(QWidget):
         column.addWidget(self.histogram)
         column.addSpacing(4)
         column.addWidget(self.trust)
-        self.setMinimumWidth(240)
+        self.setMinimumWidth(300)
 
     def _make_actions(self) -> None:
         def action(text: str, act: object, key: QKeySequence | Qt.Key | None = None) -> QAction:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import Qt, QTimer
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QToolButton, QVBoxLayout, QWidget
 
 from explorer.commands import Notice, Notices
 from explorer.views.theme import current_colours, error_colours, icon
+
+NOTE_MS = 12_000
 
 
 class NoticeBar(QFrame):
@@ -48,6 +50,10 @@ class NoticeBar(QFrame):
         notices.posted.connect(self.show_notice)
         notices.cleared.connect(self.hide)
         self._serious = False
+        self._fade = QTimer(self)
+        self._fade.setSingleShot(True)
+        self._fade.setInterval(NOTE_MS)
+        self._fade.timeout.connect(self._had_its_time)
         self.hide()
 
     def show_notice(self, notice: Notice) -> None:
@@ -67,6 +73,17 @@ class NoticeBar(QFrame):
         self._serious = notice.serious
         self.restyle()
         self.show()
+        if notice.serious:
+            self._fade.stop()
+        else:
+            self._fade.start()
+
+    def _had_its_time(self) -> None:
+        """A note goes by itself; one under the cursor stays a while longer."""
+        if self.underMouse():
+            self._fade.start()
+        else:
+            self.hide()
 
     def restyle(self) -> None:
         """Take on the colours of the scheme that holds now."""

@@ -13,7 +13,7 @@ from explorer.views.panels.sources import SourcesSection
 from explorer.views.panels.table import TableSection
 
 WIDTH = 252
-NARROWEST = 220
+NARROWEST = 236
 
 
 class SidePanel(QScrollArea):
