@@ -235,6 +235,8 @@ class Jobs(QObject):
     def _umap(self, key: int, settings: LayoutSettings, start: NDArray[np.float32] | None) -> Steps:
         if settings.metric is Metric.DOT:
             raise ExplorerError("UMAP needs a distance.", "Choose cosine or Euclidean for the layout.")
+        if key not in self._tables:
+            raise ExplorerError("This table is no longer loaded.", "Open its file again.")
         twins = self._tables[key].health
         projected = yield from self._projection(key)
         graph = yield from self._graph(
@@ -333,7 +335,7 @@ class Jobs(QObject):
         if self._running.pop(running.identifier, None) is None:
             return
         running.steps.close()
-        running.job.end(outcome)
+        running.job.end(Stop() if running.cancelled else outcome)
         self.job_ended.emit(running.job)
 
 
