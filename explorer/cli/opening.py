@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import mmap
 from collections.abc import Iterator
-from contextlib import suppress
 from pathlib import Path
 
 from numpy.typing import NDArray
@@ -15,9 +13,10 @@ from explorer.core.health import Health
 from explorer.core.health_scan import examine, row_blocks
 from explorer.core.table import EmbeddingTable, OpenedFile
 from explorer.readers import open_file
+from explorer.readers.mapped_file import let_go
 
 _OFFERED = 12
-_LET_GO_BYTES = 64 << 20
+_LET_GO_BYTES = 16 << 20
 
 
 def open_with(path: Path, options: Options) -> OpenedFile:
@@ -69,22 +68,10 @@ def notes_of(opened: OpenedFile, *tables: EmbeddingTable) -> list[str]:
 
 def _passing(vectors: NDArray) -> Iterator[NDArray]:
     """A table's blocks of rows; the pages of a mapped file are let go again behind them."""
-    mapped = _mapping_under(vectors)
     held = 0
     for block in row_blocks(vectors):
         yield block
         held += block.nbytes
-        if mapped is not None and held >= _LET_GO_BYTES:
+        if held >= _LET_GO_BYTES:
             held = 0
-            with suppress(OSError, ValueError):
-                mapped.madvise(mmap.MADV_DONTNEED)
-
-
-def _mapping_under(vectors: NDArray) -> mmap.mmap | None:
-    """The memory map that an array lies in, where it does and this system can let go of its pages."""
-    if vectors.flags.writeable or not hasattr(mmap, "MADV_DONTNEED"):
-        return None
-    base: object = vectors
-    while base is not None and not isinstance(base, mmap.mmap):
-        base = base.obj if isinstance(base, memoryview) else getattr(base, "base", None)
-    return base
+            let_go(vectors)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import mmap
 import os
 import weakref
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -80,3 +81,19 @@ class MappedFile:
         if count == 0:
             return np.zeros(0, np.uint8)
         return np.frombuffer(self.map(), np.uint8, count, offset)
+
+
+def let_go(array: NDArray) -> None:
+    """Let the memory go that the pages of a file under an array take; they are read again when touched.
+
+    A pass over a mapped file that calls this now and then takes no more memory than it reads between.
+    Does nothing for other arrays, and on systems that cannot.
+    """
+    if array.flags.writeable or not hasattr(mmap, "MADV_DONTNEED"):
+        return
+    base: object = array
+    while base is not None and not isinstance(base, mmap.mmap):
+        base = base.obj if isinstance(base, memoryview) else getattr(base, "base", None)
+    if base is not None:
+        with suppress(OSError, ValueError):
+            base.madvise(mmap.MADV_DONTNEED)

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from explorer.core.errors import ExplorerError
-from explorer.readers.mapped_file import MappedFile
+from explorer.readers.mapped_file import MappedFile, let_go
 
 _LOCAL = struct.Struct("<4s5H3I2H")  # signature, ..., name length, extra length
 _CHECKED = 1 << 30  # entries up to this size have their checksum compared
@@ -130,4 +130,5 @@ def _checksum(data: NDArray[np.uint8]) -> int:
     checksum = 0
     for start in range(0, len(data), _CHUNK):
         checksum = zlib.crc32(data[start : start + _CHUNK].data, checksum)
+        let_go(data)
     return checksum
