@@ -71,16 +71,8 @@ def with_labels(
     ).reshape(-1, 2)
     gaps = np.where(bold, RESULT_RADIUS + 4.0, figure.dots.radius + 3.0)
     gaps[: len(focus)] = FOCUS_RADIUS + 4.0
-    placement = place(
-        rows,
-        figure.xy,
-        sizes,
-        gaps,
-        np.where(bold[:, None], (3.0, 0.0), density.spacing),
-        figure.viewport,
-        _obstacles(figure, obstacles),
-        previous,
-    )
+    spacing = np.where(bold[:, None], (3.0, 0.0), density.spacing)
+    placement = _place(figure, rows, (sizes, gaps, spacing), len(focus), obstacles, previous)
     at = {int(row): i for i, row in enumerate(rows)}
     labels = []
     for row, (left, top, _, _) in zip(placement.rows.tolist(), placement.boxes.tolist(), strict=True):
@@ -89,12 +81,44 @@ def with_labels(
     return replace(figure, labels=tuple(labels)), replace(placement, density=density)
 
 
+def _place(
+    figure: Figure,
+    rows: NDArray[np.int64],
+    measures: tuple[NDArray[np.float64], ...],
+    firsts: int,
+    over_map: NDArray[np.float64] | None,
+    previous: Placement | None,
+) -> Placement:
+    """Place the first rows, the focus, over ringed points where need be; then the others around them."""
+    firm, rings = _obstacles(figure, over_map)
+    everything = np.concatenate([firm, rings])
+    found: list[Placement] = []
+    for some, ways in ((slice(0, firsts), (everything, firm)), (slice(firsts, None), (everything,))):
+        for boxes in ways:
+            taken = np.concatenate([boxes, *(done.boxes for done in found)])
+            sizes, gaps, spacing = (measure[some] for measure in measures)
+            placed = place(rows[some], figure.xy, sizes, gaps, spacing, figure.viewport, taken, previous)
+            if len(placed.rows):
+                break
+        found.append(placed)
+    first, rest = found
+    return replace(
+        rest,
+        rows=np.concatenate([first.rows, rest.rows]),
+        boxes=np.concatenate([first.boxes, rest.boxes]),
+        sides=np.concatenate([first.sides, rest.sides]),
+    )
+
+
 def _shown(figure: Figure, rows: NDArray[np.int64]) -> NDArray[np.int64]:
     rows = rows[rows < len(figure.codes)]
     return rows[fully_shown(figure.palette)[figure.codes[rows]]]
 
 
-def _obstacles(figure: Figure, more: NDArray[np.float64] | None) -> NDArray[np.float64]:
+def _obstacles(
+    figure: Figure, more: NDArray[np.float64] | None
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Boxes that no label may cover, and those of the ringed points."""
     boxes = [np.zeros((0, 4))] if more is None else [np.asarray(more, np.float64).reshape(-1, 4)]
     layout = legend_layout(figure)
     if layout is not None:
@@ -104,6 +128,9 @@ def _obstacles(figure: Figure, more: NDArray[np.float64] | None) -> NDArray[np.f
         boxes.append(np.array([[0.0, 0.0, 360.0, 58.0]]))
     stars = figure.viewport.to_pixels(np.array(figure.stars, np.float64).reshape(-1, 2))
     ringed = figure.viewport.to_pixels(figure.xy[figure.results])
-    for centres, reach in ((stars, STAR_RADIUS), (ringed, RESULT_RADIUS)):
-        boxes.append(np.column_stack([centres - reach, np.full(centres.shape, 2 * reach)]))
-    return np.concatenate(boxes)
+    boxes.append(_around(stars, STAR_RADIUS))
+    return np.concatenate(boxes), _around(ringed, RESULT_RADIUS)
+
+
+def _around(centres: NDArray[np.float64], reach: float) -> NDArray[np.float64]:
+    return np.column_stack([centres - reach, np.full(centres.shape, 2 * reach)])

@@ -136,8 +136,7 @@ def style_sheet(colours: Theme) -> str:
     QToolTip {{ background: {c.panel}; color: {c.text}; border: 1px solid {c.line}; padding: 4px 6px; }}
     QStatusBar {{ border-top: 1px solid {c.line}; }}
     QStatusBar::item {{ border: none; }}
-    QDockWidget {{ titlebar-close-icon: none; }}
-    QDockWidget::title {{ background: {c.panel}; padding: 8px 12px 4px 12px; text-align: left; }}
+    QToolBar {{ background: {c.panel}; border: none; border-bottom: 1px solid {c.line}; spacing: 0; }}
     QScrollArea, QScrollArea > QWidget > QWidget {{ background: {c.panel}; border: none; }}
     QLabel[quiet="true"] {{ color: {c.quiet}; }}
     QLabel[heading="true"] {{ color: {c.quiet}; font-weight: 600; font-size: 11px; }}

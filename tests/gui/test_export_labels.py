@@ -146,3 +146,9 @@ def test_that_every_name_becomes_one_visible_line(text, seen):
 
 def test_that_a_long_title_is_not_cut():
     assert printable("x" * 400) == "x" * 400
+
+
+def test_that_the_focus_is_named_even_in_a_crowd_of_results():
+    figure = cloud(40, viewport=Viewport(800, 600, 0.0, 0.0, 4.0), focus=0, results=np.arange(1, 40))
+    labelled, _ = with_labels(figure, name, TextCache())
+    assert (labelled.labels[0].row, labelled.labels[0].bold) == (0, True)

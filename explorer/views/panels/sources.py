@@ -48,6 +48,8 @@ class SourcesSection(Section):
         self.tree.setIndentation(12)
         self.tree.setRootIsDecorated(True)
         self.tree.setUniformRowHeights(True)
+        # The delegate draws the selection, round and beside the branch.
+        self.tree.setStyleSheet("QTreeView { selection-background-color: transparent; }")
         self.tree.setItemDelegate(_TwoTexts(self.tree))
         self.tree.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
         self.tree.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
@@ -73,13 +75,22 @@ class SourcesSection(Section):
             item = self._file_item(source)
             self.tree.addTopLevelItem(item)
             item.setExpanded(source.path not in folded)
+        self._mark_shown()
         self._fit_height()
+
+    def _mark_shown(self) -> None:
+        shown = self._session.document.table
+        for place in range(self.tree.topLevelItemCount()):
+            item = self.tree.topLevelItem(place)
+            for child in map(item.child, range(item.childCount())):
+                named = (child.data(0, PATH), child.data(0, TABLE))
+                if shown is not None and named == (shown.path, shown.listing.name):
+                    self.tree.setCurrentItem(child)
 
     def _file_item(self, source: Source) -> QTreeWidgetItem:
         item = QTreeWidgetItem([Path(source.path).name or source.path])
         item.setData(0, PATH, source.path)
         item.setToolTip(0, f"{source.path}\n{source.listing.format}")
-        shown = self._session.document.table
         for table in source.listing.tables:
             child = QTreeWidgetItem(item, [table.name])
             child.setData(0, PATH, source.path)
@@ -87,9 +98,6 @@ class SourcesSection(Section):
             child.setData(0, AT_RIGHT, _at_right(table))
             child.setData(0, IS_QUIET, table.role not in (Role.TOKEN, Role.IMAGES, Role.OTHER))
             child.setToolTip(0, _tip(table))
-            if shown is not None and (shown.path, shown.listing.name) == (source.path, table.name):
-                child.setSelected(True)
-                self.tree.setCurrentItem(child)
         for label_source, count in dict.fromkeys(
             (table.labels_source, table.labels_count)
             for table in source.listing.tables
@@ -106,7 +114,7 @@ class SourcesSection(Section):
             1 + (item.childCount() if item.isExpanded() else 0)
             for item in map(self.tree.topLevelItem, range(self.tree.topLevelItemCount()))
         )
-        self.tree.setFixedHeight(max(1, min(rows, MOST_ROWS)) * ROW_HEIGHT + 4)
+        self.tree.setFixedHeight(min(rows, MOST_ROWS) * ROW_HEIGHT + 4)
 
     def _chosen(self, item: QTreeWidgetItem) -> None:
         name = item.data(0, TABLE)

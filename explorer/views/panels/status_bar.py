@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QTimer
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QProgressBar, QPushButton, QStatusBar, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QProgressBar, QPushButton, QSizePolicy, QStatusBar, QWidget
 
 from explorer.commands import Session
 from explorer.core.device import DeviceInfo
@@ -83,9 +83,11 @@ class JobLine(QWidget):
         self.left.setProperty("quiet", True)
         cancel = QPushButton("Cancel")
         cancel.setVisible(job.cancellable)
+        cancel.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
         cancel.clicked.connect(job.cancel)
         for widget in (title, self.bar, self.left, cancel):
             line.addWidget(widget)
+        line.addStretch(1)
         job.progressed.connect(self._progress)
 
     def _progress(self, fraction: float, stage: str, seconds_left: float) -> None:
