@@ -36,19 +36,19 @@ class SharedArray:
     ----------
     path : str
     shape : tuple of int
-    dtype : str
+    dtype : dtype
     once : bool
         For one reader only: the file's name is removed as soon as it is mapped.
     """
 
     path: str
     shape: tuple[int, ...]
-    dtype: str
+    dtype: np.dtype
     once: bool = False
 
     def map(self, *, writable: bool = False) -> NDArray[Any]:
         """The array, mapped; changes by any process show in all."""
-        mapped = np.memmap(self.path, np.dtype(self.dtype), "r+" if writable else "r", shape=self.shape)
+        mapped = np.memmap(self.path, self.dtype, "r+" if writable else "r", shape=self.shape)
         if self.once:
             # Windows keeps the name until the session ends.
             with suppress(OSError):
@@ -103,7 +103,7 @@ class SessionFolder:
                 np.ascontiguousarray(array).tofile(file)
         except OSError as error:
             raise _disk_error(path, array.nbytes, error) from error
-        return SharedArray(str(path), array.shape, array.dtype.str, once)
+        return SharedArray(str(path), array.shape, array.dtype, once)
 
     def blank(self, shape: tuple[int, ...], dtype: type, *, group: str = "") -> NDArray[Any]:
         """A new writable mapped array of zeros, its disk space reserved."""
@@ -147,7 +147,7 @@ class SessionFolder:
         path = Path(str(array.filename))
         if self.path not in path.parents or not path.exists() or path.stat().st_size != array.nbytes:
             return None
-        return SharedArray(str(path), array.shape, array.dtype.str)
+        return SharedArray(str(path), array.shape, array.dtype)
 
 
 def pack(message: object, folder: SessionFolder, *, group: str = "", once: bool = False) -> bytes:
