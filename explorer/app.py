@@ -13,6 +13,7 @@ from PySide6.QtGui import QIcon
 from PySide6.QtWidgets import QApplication
 
 from explorer.commands import Notice, Session
+from explorer.core.errors import ExplorerError
 from explorer.core.resources import resource_path
 from explorer.document import Document, LayoutStage
 from explorer.document.settings import load_settings
@@ -65,7 +66,12 @@ def run(files: list[Path], *, options: WindowOptions, screenshot: Path | None = 
     Returns
     -------
     int
-        The exit status: 2 where a screenshot could not be taken.
+        The exit status.
+
+    Raises
+    ------
+    ExplorerError
+        A screenshot could not be taken, or there was nothing to take one of.
     """
     application = QApplication.instance() or QApplication(sys.argv[:1])
     window = make_window(application, options)
@@ -87,7 +93,9 @@ def run(files: list[Path], *, options: WindowOptions, screenshot: Path | None = 
     status = application.exec()
     session.jobs.shutdown()
     sys.excepthook = sys.__excepthook__
-    return status if camera is None else camera.status
+    if camera is not None and camera.failure is not None:
+        raise camera.failure
+    return status
 
 
 def make_window(application: QApplication, options: WindowOptions) -> MainWindow:
@@ -125,7 +133,7 @@ class Camera(QObject):
         super().__init__(window)
         self._window = window
         self._path = path
-        self.status = 0
+        self.failure: ExplorerError | None = None
         self._busy = 0
         jobs = window.session.jobs
         jobs.job_started.connect(self._started)
@@ -146,17 +154,17 @@ class Camera(QObject):
 
     def _told(self, notice: Notice) -> None:
         if notice.serious:
-            self._fail(notice.text)
+            self._fail(notice.error or ExplorerError(notice.text, detail=notice.detail))
 
     def take(self) -> None:
         """Save the picture now."""
         picture = self._window.grab()
         if not picture.save(str(self._path)):
-            self._fail(f"{self._path} cannot be written. Choose a folder that is there and a .png name.")
+            name = "Choose a folder that is there and a name that ends in .png."
+            self._fail(ExplorerError(f"{self._path} cannot be written.", name))
             return
         self._window.close()
 
-    def _fail(self, sentence: str) -> None:
-        print(sentence, file=sys.stderr)
-        self.status = 2
+    def _fail(self, failure: ExplorerError) -> None:
+        self.failure = failure
         self._window.close()

@@ -23,12 +23,15 @@ class Notice:
         An error, in the error colour; it stays until it is closed.
     actions : tuple of (str, callable)
         Buttons, each with a way on.
+    error : ExplorerError or None
+        What the notice tells of, where it is an error.
     """
 
     text: str
     detail: str = ""
     serious: bool = False
     actions: tuple[tuple[str, Callable[[], None]], ...] = ()
+    error: ExplorerError | None = None
 
 
 class Notices(QObject):
@@ -43,7 +46,7 @@ class Notices(QObject):
 
     def error(self, error: ExplorerError, *actions: tuple[str, Callable[[], None]]) -> None:
         """Post an error with its ways on."""
-        self.posted.emit(Notice(str(error), error.detail, serious=True, actions=actions))
+        self.posted.emit(Notice(str(error), error.detail, serious=True, actions=actions, error=error))
 
     def clear(self) -> None:
         """Take the bar away: what it said no longer holds."""

@@ -21,6 +21,8 @@ from explorer.render.viewport import Viewport
 from explorer.views.map.colouring import Coloured, coloured
 
 SHOWN_RESULTS = 15
+DRAWN_AS_THEY_ARE = 2
+"""Tables of so few dimensions are not projected."""
 NO_ROWS = np.empty(0, np.int64)
 
 
@@ -167,7 +169,9 @@ def _subtitle(document: Document) -> str:
     if document.answer is not None:
         question = document.answer.question
         parts.append(f"nearest to {question.text} ({question.metric.value})")
-    if document.stage is not LayoutStage.FIRST and settings.method == "umap":
+    if document.table is not None and document.table.listing.dim <= DRAWN_AS_THEY_ARE:
+        parts.append("the two numbers of each row")
+    elif document.stage is not LayoutStage.FIRST and settings.method == "umap":
         parts.append(f"UMAP, {settings.neighbours} neighbours, minimum distance {settings.min_dist:g}")
         parts.append(f"seed {settings.seed}")
     else:

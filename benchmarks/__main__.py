@@ -1,0 +1,21 @@
+"""Run every benchmark, one after the other, each in a process of its own: ``python -m benchmarks [NAME…]``."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+NAMES = ("window", "search", "layout", "word_vectors", "raster")
+
+
+def main() -> int:
+    """Run the named benchmarks, or all; the status is that of the last one that failed."""
+    status = 0
+    for name in sys.argv[1:] or NAMES:
+        print(f"\n## {name}\n", flush=True)
+        status = subprocess.run([sys.executable, "-m", f"benchmarks.{name}"], check=False).returncode or status
+    return status
+
+
+if __name__ == "__main__":
+    sys.exit(main())
