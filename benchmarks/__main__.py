@@ -1,4 +1,4 @@
-"""Run every benchmark, one after the other, each in a process of its own: ``python -m benchmarks [NAME…]``."""
+"""Run every benchmark in turn, each in a process of its own: ``python -m benchmarks [NAME…]``."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ def main() -> int:
     status = 0
     for name in sys.argv[1:] or NAMES:
         print(f"\n## {name}\n", flush=True)
-        status = subprocess.run([sys.executable, "-m", f"benchmarks.{name}"], check=False).returncode or status
+        done = subprocess.run([sys.executable, "-m", f"benchmarks.{name}"], check=False)
+        status = done.returncode or status
     return status
 
 
