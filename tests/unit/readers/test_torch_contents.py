@@ -15,34 +15,30 @@ from hypothesis import strategies as st
 from explorer.core.errors import ExplorerError
 from explorer.readers import open_file
 
-KEYS = st.sampled_from(
-    [
-        "embedding.weight",
-        "weight",
-        "fc.weight",
-        "bias",
-        "state_dict",
-        "model",
-        "ema",
-        "words",
-        "vocab",
-        "image_ids",
-        "features",
-        "names",
-        "labels",
-        "string_to_param",
-        "name",
-        "clip_l",
-        "<tok>",
-        "optimizer",
-        "state",
-        "param_groups",
-        "pos_embed",
-        "cls_token",
-        "a",
-        "b.c",
-    ]
+NAMES = (
+    "embedding.weight",
+    "weight",
+    "fc.weight",
+    "bias",
+    "words",
+    "vocab",
+    "image_ids",
+    "features",
+    "names",
 )
+PLACES = (
+    "labels",
+    "string_to_param",
+    "name",
+    "clip_l",
+    "<tok>",
+    "state_dict",
+    "model",
+    "ema",
+    "optimizer",
+    "state",
+)
+KEYS = st.sampled_from([*NAMES, *PLACES, "a", "b.c"])
 
 
 def tensor(shape: list[int]) -> torch.Tensor:
@@ -64,7 +60,7 @@ leaves = st.one_of(
     texts.map(tuple),
     st.dictionaries(st.text(max_size=3), st.integers(0, 6), max_size=7),
     st.none(),
-    st.floats(allow_nan=False),
+    st.floats(allow_nan=False, width=32),
     st.just(pathlib.PurePosixPath("a/b.jpg")),
     st.just(np.float32(1)),
 )
@@ -88,7 +84,11 @@ def tables_inside(value: Any) -> list[np.ndarray]:
     if isinstance(value, dict):
         value = list(value.values())
     if isinstance(value, list | tuple):
-        own = [np.array(value, np.float32)] if value and all(type(v) is float for v in value) else []
+        own = (
+            [np.array(value, np.float32)]
+            if value and all(isinstance(v, float | np.float32) for v in value)
+            else []
+        )
         return own + [found for part in value for found in tables_inside(part)]
     return []
 
