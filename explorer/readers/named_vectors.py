@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from explorer.core.dtypes import INTEGERS
 from explorer.core.labels import Labels
 from explorer.core.table import EmbeddingTable, Role
 from explorer.readers.inert_values import Instance, PickledArray
@@ -91,10 +92,9 @@ def as_texts(value: Any) -> list[str] | None:
         array = value.value
         if array is None or array.ndim != 1 or array.dtype.kind not in "USOiu":
             return None
-        value = [
-            item.decode("utf-8", "backslashreplace") if isinstance(item, bytes) else item
-            for item in array.tolist()
-        ]
+        value = array.tolist()
+    elif isinstance(value, Tensor):
+        value = value.read().tolist() if len(value.shape) == 1 and value.dtype in INTEGERS else None
     if not isinstance(value, list | tuple) or not value:
         return None
     texts = [_text(item) for item in value]
@@ -110,6 +110,8 @@ def _texts_for(value: Any, rows: int) -> list[str] | None:
 def _length(value: Any) -> int | None:
     if isinstance(value, PickledArray):
         return None if value.value is None or value.value.ndim == 0 else len(value.value)
+    if isinstance(value, Tensor):
+        return value.shape[0] if value.shape else None
     return len(value) if isinstance(value, list | tuple | dict) else None
 
 
@@ -281,6 +283,8 @@ def _column(value: Any, texts: list[str]) -> NDArray:
         return np.array(value, np.int64)
     if isinstance(value, PickledArray) and value.value is not None and value.value.dtype.kind in "iu":
         return value.value
+    if isinstance(value, Tensor):
+        return value.read().copy()
     return np.array(texts, object)
 
 
@@ -320,6 +324,8 @@ def _stack(name: str, vectors: list[Tensor], role: Role, texts: list[str] | None
 
 def _role(key: str, name_key: str, texts: list[str]) -> Role:
     """What rows with these names are: pictures, words or something else."""
+    if re.search("text|caption|word|token", key.lower()):
+        return Role.TOKEN if _WORD_KEYS.fullmatch(name_key.lower()) else Role.OTHER
     if _IMAGE_KEYS.fullmatch(key.lower()) or _IMAGE_KEYS.fullmatch(name_key.lower()):
         return Role.IMAGES
     if texts and sum(bool(_IMAGE_FILE.fullmatch(text)) for text in texts[:100]) > len(texts[:100]) / 2:

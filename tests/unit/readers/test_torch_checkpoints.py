@@ -292,6 +292,23 @@ def test_that_features_and_image_ids_are_image_vectors_with_labels(
     np.testing.assert_array_equal(table.read(), features)
 
 
+@pytest.mark.parametrize("form", FORMS)
+def test_that_whole_numbers_in_a_tensor_name_rows_and_classes_do_not(tmp_path: Path, form: str) -> None:
+    value = {
+        "image_features": torch.rand(6, 3),
+        "text_features": torch.rand(6, 3),
+        "image_ids": torch.arange(100, 106),
+        "labels": torch.tensor([0, 1, 0, 1, 0, 0]),
+    }
+    images, captions = open_file(save(tmp_path, value, form)).tables
+    assert (images.name, images.role.value) == ("image_features", "image vectors")
+    assert (captions.name, captions.role.value) == ("text_features", "other")
+    assert list(images.labels) == [str(i) for i in range(100, 106)]
+    assert images.metadata["labels"].tolist() == [0, 1, 0, 1, 0, 0]
+    del value["image_ids"]
+    assert open_file(save(tmp_path, value, form)).tables[0].labels is None
+
+
 @pytest.mark.parametrize("key", ["words", "tokens", "itos", "word2idx"])
 def test_that_a_tensor_beside_its_words_has_them_as_labels(tmp_path: Path, key: str) -> None:
     words = [f"w{i}" for i in range(10)]
