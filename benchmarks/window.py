@@ -51,10 +51,11 @@ application.exec()
 OURS = (
     WATCH
     + """
-from explorer.app import WindowOptions, make_window
+from explorer.app import make_window
+from explorer.cli.options import Options
 if __name__ == "__main__":
     application = QApplication(sys.argv)
-    window = make_window(application, WindowOptions())
+    window = make_window(application, Options())
     watch = Watch()
     application.installEventFilter(watch)
     window.show()
@@ -107,11 +108,12 @@ def run_under_load(folder: Path) -> dict[str, float]:
     from PySide6.QtCore import QElapsedTimer, QTimer
     from PySide6.QtWidgets import QApplication
 
-    from explorer.app import WindowOptions, make_window
+    from explorer.app import make_window
+    from explorer.cli.options import Options
     from explorer.document import LayoutStage
 
     application = QApplication.instance() or QApplication(sys.argv[:1])
-    window = make_window(application, WindowOptions())
+    window = make_window(application, Options())
     session, document = window.session, window.session.document
     window.show()
     first, second = folder / "first.npy", folder / "second.npy"

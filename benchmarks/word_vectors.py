@@ -2,13 +2,12 @@
 
 Run as ``python -m benchmarks.word_vectors``. Both load the same 300,000 × 100 file, each in processes of
 its own that have imported their libraries before the clock starts; the two take turns, so that both meet
-the same machine.
+the same machine, and the quickest turn of each counts: other programs only ever slow one down.
 """
 
 from __future__ import annotations
 
 import json
-import statistics
 import subprocess
 import sys
 import tempfile
@@ -40,12 +39,12 @@ def peak():
             return next(int(line.split()[1]) for line in status if line.startswith("VmHWM")) * 1024
     except OSError:
         return float("nan")
-before, start = peak(), time.perf_counter()
+before, start, busy = peak(), time.perf_counter(), time.process_time()
 vectors, labels = load(sys.argv[1])
-seconds, growth = time.perf_counter() - start, peak() - before
+seconds, busy, growth = time.perf_counter() - start, time.process_time() - busy, peak() - before
 total = float(vectors.sum(dtype="f8"))
 check = [total, float(vectors[-1, -1]), labels[0], labels[len(labels) - 1]]
-print(json.dumps({"seconds": seconds, "growth": growth, "bytes": int(vectors.nbytes), "check": check}))
+print(json.dumps({"seconds": seconds, "busy": busy, "growth": growth, "bytes": int(vectors.nbytes), "check": check}))
 """
 
 
@@ -65,18 +64,20 @@ def _run(code: str, path: Path) -> dict[str, Any]:
 
 
 def measure() -> dict[str, float]:
-    """Seconds of both (the median of their turns), their ratio, and memory per byte of the table."""
+    """Seconds of both, as times and as processor time, their ratios, and memory per byte of the table."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "vectors.txt"
         write_vectors(path, ROWS, DIM)
         runs = [(_run(_OURS, path), _run(_GENSIM, path)) for _ in range(TURNS)]
     for ours, theirs in runs:
         assert ours["check"] == theirs["check"], "the two readers differ"
-    ours_s, theirs_s = (statistics.median(run[i]["seconds"] for run in runs) for i in (0, 1))
+    ours_s, theirs_s = (min(run[i]["seconds"] for run in runs) for i in (0, 1))
+    ours_busy, theirs_busy = (min(run[i]["busy"] for run in runs) for i in (0, 1))
     return {
         "ours_s": ours_s,
         "gensim_s": theirs_s,
         "times_as_fast": theirs_s / ours_s,
+        "times_less_work": theirs_busy / ours_busy,
         "memory_per_table_byte": max(ours["growth"] / ours["bytes"] for ours, _ in runs),
     }
 
@@ -86,6 +87,7 @@ def main() -> None:
     found = measure()
     print(f"word-vector text, {ROWS:,} × {DIM}: {found['ours_s']:.2f} s, gensim {found['gensim_s']:.2f} s")
     print(f"  {found['times_as_fast']:.1f} times as fast (goal: at least 10)")
+    print(f"  {found['times_less_work']:.1f} times less processor time")
     print(
         f"  {found['memory_per_table_byte']:.2f} bytes of memory for each of the table's (goal: at most 1.5)"
     )

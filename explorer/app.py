@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 import traceback
-from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 
@@ -12,6 +11,7 @@ from PySide6.QtCore import QObject, QTimer
 from PySide6.QtGui import QIcon
 from PySide6.QtWidgets import QApplication
 
+from explorer.cli.options import Options
 from explorer.commands import Notice, Session
 from explorer.core.errors import ExplorerError
 from explorer.core.resources import resource_path
@@ -24,42 +24,18 @@ from explorer.views.theme import apply_theme
 SETTLED_MS = 300
 
 
-@dataclass(frozen=True)
-class WindowOptions:
-    """What the command line says about the files to open.
-
-    Attributes
-    ----------
-    table : str or None
-        The table to show; the likeliest where None.
-    labels, target_labels : Path or None
-    header : bool or None
-        Whether the label file's first line is a header.
-    scaled : bool
-    device : {"auto", "cpu", "cuda", "mps"}
-    all_rows, include_query : bool
-    theme : {"system", "light", "dark"} or None
-        None takes the remembered one.
-    """
-
-    table: str | None = None
-    labels: Path | None = None
-    target_labels: Path | None = None
-    header: bool | None = None
-    scaled: bool = False
-    device: str = "auto"
-    all_rows: bool = False
-    include_query: bool = False
-    theme: str | None = None
-
-
-def run(files: list[Path], *, options: WindowOptions, screenshot: Path | None = None) -> int:
+def run(
+    files: list[Path], *, options: Options, theme: str | None = None, screenshot: Path | None = None
+) -> int:
     """Open the window on some files and run until it is closed.
 
     Parameters
     ----------
     files : list of Path
-    options : WindowOptions
+    options : Options
+        What the command line says about the files.
+    theme : {"system", "light", "dark"}, optional
+        Else as it was last.
     screenshot : Path, optional
         Save a picture of the window there once the layout is done, and exit.
 
@@ -74,7 +50,7 @@ def run(files: list[Path], *, options: WindowOptions, screenshot: Path | None = 
         A screenshot could not be taken, or there was nothing to take one of.
     """
     application = QApplication.instance() or QApplication(sys.argv[:1])
-    window = make_window(application, options)
+    window = make_window(application, options, theme)
     session = window.session
     _show_faults(session)
     window.show()
@@ -98,13 +74,13 @@ def run(files: list[Path], *, options: WindowOptions, screenshot: Path | None = 
     return status
 
 
-def make_window(application: QApplication, options: WindowOptions) -> MainWindow:
+def make_window(application: QApplication, options: Options, theme: str | None = None) -> MainWindow:
     """The window with a session of its own, not shown yet."""
     application.setApplicationName("Embedding Explorer")
     application.setDesktopFileName("embedding-explorer")
     application.setWindowIcon(QIcon(str(resource_path("icons", "app.svg"))))
     settings = load_settings()
-    apply_theme(application, options.theme or settings.theme)
+    apply_theme(application, theme or settings.theme)
     document = Document()
     document.set_asking(all_rows=options.all_rows, include_query=options.include_query)
     return MainWindow(Session(document, Jobs(options.device), settings))

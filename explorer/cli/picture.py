@@ -6,7 +6,6 @@ from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
-from PySide6.QtCore import QRectF
 from PySide6.QtGui import QGuiApplication
 
 from explorer.cli.laying_out import LaidOut
@@ -19,12 +18,11 @@ from explorer.export.legend import legend_layout
 from explorer.export.save import save_png
 from explorer.export.text import TextCache
 from explorer.render.palette import LIGHT
-from explorer.render.viewport import Insets, Viewport, extent
+from explorer.render.viewport import Insets, Viewport
 from explorer.views.map.figure_maker import FigureMaker
+from explorer.views.map.fitting import fitted_view
 
 _INSETS = Insets(left=32, top=72, right=48, bottom=40)
-_GAP = 12
-_SMALLEST, _TRIES = 0.4, 31
 # A picture of this many points has text of the window's size; larger ones have more pixels a point.
 _USUAL_POINTS = (800, 600)
 
@@ -54,27 +52,10 @@ def write_picture(
 
 
 def _figure(maker: FigureMaker, xy: NDArray[np.float32], width: int, height: int) -> Figure:
-    """The map as large as it can be with no row beneath the legend."""
-    fitted = Viewport.fitted(xy, width, height, _INSETS)
-    figure = _made(maker, fitted)
+    """The map as large as it can be with next to no row beneath the legend."""
+    figure = _made(maker, Viewport.fitted(xy, width, height, _INSETS))
     legend = legend_layout(figure)
-    if legend is None or not _beneath(legend.card, fitted, xy):
-        return figure
-    # The legend is at the bottom left: the map goes to the top right, and shrinks as far as it must.
-    _, _, right, top = extent(xy)
-    for scale in fitted.scale * np.linspace(1.0, _SMALLEST, _TRIES):
-        x = right - (width / 2 - _INSETS.right) / scale
-        y = top + (_INSETS.top - height / 2) / scale
-        view = Viewport(width, height, x, y, float(scale))
-        if not _beneath(legend.card, view, xy):
-            return _made(maker, view)
-    return figure
-
-
-def _beneath(card: QRectF, view: Viewport, xy: NDArray[np.float32]) -> bool:
-    places = view.to_pixels(xy)
-    # Rows without a place are NaN, which is beneath nothing.
-    return bool(((places[:, 0] < card.right() + _GAP) & (places[:, 1] > card.top() - _GAP)).any())
+    return _made(maker, fitted_view(xy, width, height, None if legend is None else legend.card, _INSETS))
 
 
 def _made(maker: FigureMaker, view: Viewport) -> Figure:

@@ -24,22 +24,7 @@ def run(call: argparse.Namespace) -> int:
     require_window()
     from explorer import app
 
-    options = call.options
-    return app.run(
-        files,
-        options=app.WindowOptions(
-            table=options.table,
-            labels=options.labels,
-            target_labels=options.target_labels,
-            header=options.header,
-            scaled=options.scaled,
-            device=options.device,
-            all_rows=options.all_rows,
-            include_query=options.include_query,
-            theme=call.theme,
-        ),
-        screenshot=call.screenshot,
-    )
+    return app.run(files, options=call.options, theme=call.theme, screenshot=call.screenshot)
 
 
 def _list_demos(as_json: bool) -> int:

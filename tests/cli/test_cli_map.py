@@ -63,6 +63,7 @@ def test_that_a_seed_gives_the_same_umap_and_another_seed_another(call, folder, 
 
 
 @pytest.mark.parametrize("size", ["1600x1200", "641x480", "64x64", "333x1001"])
+@pytest.mark.usefixtures("qapp")  # a later test's application must not be a lesser one
 def test_that_a_picture_has_the_pixels_asked_for(call, folder, tmp_path, size):
     out = tmp_path / "map.png"
     said = call("map", folder / "glove.txt", "-o", out, "--method", "pca", "--size", size)

@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import QRectF
 
-from explorer.render.viewport import Insets, Viewport
+from explorer.render.viewport import Insets, Viewport, extent
 
 INSETS = Insets(left=32, top=32, right=72, bottom=32)
 FEW = 0.002
 """This share of the rows may lie behind the legend."""
-GAP = 16
-SAMPLE = 20_000
+GAP = 12
+SAMPLE = 10_000
+SMALLEST = 0.4
+"""A map is not made smaller than this for the legend's sake."""
+HALVINGS = 8
 
 
-def fitted_view(positions: NDArray[np.float32], width: int, height: int, legend: QRectF | None) -> Viewport:
-    """Fit the rows into the map, beside or above the legend if they would lie behind it.
+def fitted_view(
+    positions: NDArray[np.float32], width: int, height: int, legend: QRectF | None, insets: Insets = INSETS
+) -> Viewport:
+    """Fit the rows into the map; if they would lie behind the legend, up and to the right of it.
 
     Parameters
     ----------
@@ -27,23 +30,39 @@ def fitted_view(positions: NDArray[np.float32], width: int, height: int, legend:
         Of the map, in points.
     legend : QRectF or None
         The legend's card, at the map's bottom left.
+    insets : Insets
 
     Returns
     -------
     Viewport
-        Of the views that keep the legend clear, the one with the larger scale.
+        The largest that keeps the legend clear, found by halving.
     """
-    whole = Viewport.fitted(positions, width, height, INSETS)
-    if legend is None or _share_behind(whole, positions, legend) <= FEW:
+    whole = Viewport.fitted(positions, width, height, insets)
+    sample = positions[:: max(1, len(positions) // SAMPLE)]
+    if legend is None or _share_behind(whole, sample, legend) <= FEW:
         return whole
-    beside = replace(INSETS, left=legend.right() + GAP)
-    above = replace(INSETS, bottom=height - legend.top() + GAP)
-    views = [Viewport.fitted(positions, width, height, insets) for insets in (beside, above)]
-    return max(views, key=lambda view: view.scale)
+    _, _, right, top = extent(sample)
+
+    def in_corner(factor: float) -> Viewport:
+        scale = whole.scale * factor
+        x = right - (width / 2 - insets.right) / scale
+        y = top + (insets.top - height / 2) / scale
+        return Viewport(width, height, x, y, scale)
+
+    small, large = SMALLEST, 1.0
+    if _share_behind(in_corner(small), sample, legend) > FEW:
+        return whole
+    for _ in range(HALVINGS):
+        middle = (small + large) / 2
+        if _share_behind(in_corner(middle), sample, legend) <= FEW:
+            small = middle
+        else:
+            large = middle
+    return in_corner(small)
 
 
 def _share_behind(view: Viewport, positions: NDArray[np.float32], legend: QRectF) -> float:
-    sample = positions[:: max(1, len(positions) // SAMPLE)]
-    x, y = view.to_pixels(sample).T
-    behind = (x >= legend.left()) & (x <= legend.right()) & (y >= legend.top()) & (y <= legend.bottom())
-    return float(np.count_nonzero(behind)) / max(1, len(sample))
+    x, y = view.to_pixels(positions).T
+    # Rows without a place are NaN, which is behind nothing.
+    behind = (x < legend.right() + GAP) & (y > legend.top() - GAP)
+    return float(np.count_nonzero(behind)) / max(1, len(positions))
