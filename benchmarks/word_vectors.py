@@ -44,7 +44,8 @@ vectors, labels = load(sys.argv[1])
 seconds, busy, growth = time.perf_counter() - start, time.process_time() - busy, peak() - before
 total = float(vectors.sum(dtype="f8"))
 check = [total, float(vectors[-1, -1]), labels[0], labels[len(labels) - 1]]
-print(json.dumps({"seconds": seconds, "busy": busy, "growth": growth, "bytes": int(vectors.nbytes), "check": check}))
+found = {"seconds": seconds, "busy": busy, "growth": growth, "bytes": int(vectors.nbytes), "check": check}
+print(json.dumps(found))
 """
 
 

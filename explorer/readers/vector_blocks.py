@@ -39,11 +39,14 @@ class Block:
         All labels, one after the other.
     sizes : int64 array, shape (rows,)
         Their lengths in bytes.
+    length : int
+        Bytes of text that the rows took.
     """
 
     vectors: NDArray[np.float32]
     labels: bytes
     sizes: NDArray[np.int64]
+    length: int
 
 
 def load_text(path: Path, shape: LineShape) -> Block:
@@ -57,23 +60,24 @@ def load_text(path: Path, shape: LineShape) -> Block:
     ExplorerError
         A line does not fit; it is named.
     """
-    most = min(_count_lines(path), (path.stat().st_size - shape.begin) // (2 * shape.dim - 1) + 1)
-    vectors = np.empty((most, shape.dim), np.float32)
+    size = path.stat().st_size - shape.begin
+    most = size // (2 * shape.dim - 1) + 1  # a number takes a digit and a blank at least
+    vectors = np.empty((0, shape.dim), np.float32)
     labels: list[bytes] = []
     sizes: list[NDArray[np.int64]] = []
     rows = 0
     for block in _parsed_blocks(path, shape):
         count = len(block.vectors)
+        if not rows:
+            likely = shape.promised or size * count // block.length + 1
+            vectors = np.empty((min(most, max(likely, count)), shape.dim), np.float32)
+        elif rows + count > len(vectors):
+            vectors.resize((rows + count + rows // 16, shape.dim), refcheck=False)
         vectors[rows : rows + count] = block.vectors
         labels.append(block.labels)
         sizes.append(block.sizes)
         rows += count
-    return Block(vectors[:rows], b"".join(labels), np.concatenate([np.empty(0, np.int64), *sizes]))
-
-
-def _count_lines(path: Path) -> int:
-    with path.open("rb", buffering=0) as file:
-        return 1 + sum(chunk.count(b"\n") for chunk in iter(lambda: file.read(BLOCK), b""))
+    return Block(vectors[:rows], b"".join(labels), np.concatenate([np.empty(0, np.int64), *sizes]), size)
 
 
 def _parsed_blocks(path: Path, shape: LineShape) -> Iterator[Block]:
@@ -140,8 +144,8 @@ def parse_block(text: bytes, shape: LineShape, first_line: int, name: str) -> Bl
         vectors = np.empty((0, shape.dim), np.float32)
     if np.array_equal(regular, fields.counts > 0):
         if not shape.labelled:
-            return Block(vectors, b"", np.zeros(len(vectors), np.int64))
-        return Block(vectors, *fields.labels())
+            return Block(vectors, b"", np.zeros(len(vectors), np.int64), len(text))
+        return Block(vectors, *fields.labels(), len(text))
     return _mixed(text, fields, regular, vectors, shape, first_line, name)
 
 
@@ -246,5 +250,6 @@ def _mixed(
                 rows[len(labels)] = numbers
             labels.append(label)
     if not shape.labelled:
-        return Block(rows[: len(labels)], b"", np.zeros(len(labels), np.int64))
-    return Block(rows[: len(labels)], b"".join(labels), np.fromiter(map(len, labels), np.int64, len(labels)))
+        return Block(rows[: len(labels)], b"", np.zeros(len(labels), np.int64), len(text))
+    sizes = np.fromiter(map(len, labels), np.int64, len(labels))
+    return Block(rows[: len(labels)], b"".join(labels), sizes, len(text))

@@ -185,6 +185,17 @@ def test_that_labels_and_rows_stay_together_across_read_buffers(tmp_path):
     np.testing.assert_array_equal(table.read()[:, 0], np.arange(rows) + 0.5)
 
 
+@pytest.mark.parametrize("header", ["", "7 2\n", "90000000 2\n"])
+def test_that_rows_of_any_length_find_room(tmp_path, header):
+    # Long lines first: the first block tells of far fewer rows than there are.
+    names = ["x" * 400 if row < 5_000 else "y" for row in range(400_000)]
+    path = tmp_path / "uneven.txt"
+    path.write_text(header + "".join(f"{name} {row} 0.5\n" for row, name in enumerate(names)))
+    (table,) = word_vectors.read(path).tables
+    np.testing.assert_array_equal(table.read()[:, 0], np.arange(400_000))
+    assert table.labels.count == 400_000
+
+
 def test_that_bytes_which_are_not_utf8_are_escaped_and_kept_apart(tmp_path):
     labels, _ = names_and_rows(
         opened(tmp_path, b"caf\xe9 1 2\ncaf\xe8 3 4\n\xc3 5 6\n\xa9 7 8\nna\xc3\xafve 9 1\n")
