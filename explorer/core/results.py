@@ -79,11 +79,14 @@ class NeighbourGraph:
     distances : float32 array, shape (rows, k), ascending
         1 - cosine, or Euclidean distance.
     metric : Metric
+    exact : bool
+        False for a table so large that some of the neighbours may be missed.
     """
 
     rows: NDArray[np.int32]
     distances: NDArray[np.float32]
     metric: Metric
+    exact: bool = True
 
 
 @dataclass(frozen=True, eq=False)

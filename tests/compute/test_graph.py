@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import ml_dtypes
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from made_vectors import vectors_of
+from made_vectors import grouped, vectors_of
 from numpy.typing import NDArray
 
+from explorer.compute import descent
 from explorer.compute import graph as graph_module
 from explorer.compute.graph import neighbour_graph
+from explorer.compute.parallel import map_blocks
 from explorer.core.errors import Cancelled, ExplorerError
 from explorer.core.results import Metric
 
@@ -129,3 +133,55 @@ def test_that_a_graph_can_be_stopped_between_blocks(
         )
     assert heard == sorted(heard)
     assert 0 < heard[-1] < 0.1
+
+
+@pytest.mark.parametrize("metric", DISTANCES)
+def test_that_a_large_table_has_most_of_its_nearest_rows_the_same_on_any_number_of_cores(
+    metric: Metric, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    vectors = vectors_of(grouped(3000, 24))
+    exact = neighbour_graph(vectors, 10, metric)
+    monkeypatch.setattr(graph_module, "_MOST_EXACT_WORK", 0)
+    found = neighbour_graph(vectors, 10, metric)
+    assert exact.exact
+    assert not found.exact
+    hits = [
+        len(set(near) & set(true))
+        for near, true in zip(found.rows.tolist(), exact.rows.tolist(), strict=True)
+    ]
+    assert np.mean(hits) > 9.5
+    assert (found.rows != np.arange(3000)[:, None]).all()
+    assert all(len(set(near)) == 10 for near in found.rows.tolist())
+    assert (np.diff(found.distances, axis=1) >= 0).all()
+    same = found.rows == exact.rows
+    np.testing.assert_allclose(found.distances[same], exact.distances[same], rtol=1e-4)
+    monkeypatch.setattr(
+        descent.map_blocks, "__kwdefaults__", {**descent.map_blocks.__kwdefaults__, "threads": 1}
+    )
+    assert (neighbour_graph(vectors, 10, metric).rows == found.rows).all()
+
+
+def test_that_a_large_table_may_hold_copies_and_be_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(graph_module, "_MOST_EXACT_WORK", 0)
+    rows = np.repeat(grouped(7, 16), 50, axis=0)
+    found = neighbour_graph(vectors_of(rows), 14, Metric.COSINE)
+    assert (found.rows >= 0).all()
+    assert (found.distances == 0).mean() > 0.95
+    heard: list[float] = []
+
+    def stop(fraction: float, stage: str = "") -> None:
+        heard.append(fraction)
+        if fraction > 0.3:
+            raise Cancelled
+
+    with pytest.raises(Cancelled):
+        neighbour_graph(vectors_of(rows), 14, Metric.COSINE, checkpoint=stop)
+    assert heard == sorted(heard)
+
+
+@pytest.mark.parametrize("rows", [2, 3, 9, 40])
+def test_that_small_tables_lose_nothing_by_descent(rows: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    vectors = vectors_of(grouped(rows, 5))
+    exact = neighbour_graph(vectors, 30, Metric.EUCLIDEAN)
+    monkeypatch.setattr(graph_module, "_MOST_EXACT_WORK", 0)
+    assert (neighbour_graph(vectors, 30, Metric.EUCLIDEAN).rows == exact.rows).all()
