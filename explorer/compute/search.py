@@ -9,6 +9,8 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from explorer.compute.matrix import threads_for
+from explorer.compute.parallel import each_block
 from explorer.compute.vectors import Vectors
 from explorer.core.errors import ExplorerError
 from explorer.core.health import RowState
@@ -19,6 +21,10 @@ BINS = 64
 # A float32 product of two unit vectors is off by less than this for any dim met in practice.
 _SLACK = np.float32(2e-5)
 _EXACT_BYTES = 4 << 20
+# Bytes of float32. Converted blocks are new memory and should stay in a core's own cache.
+_PLAIN_BLOCK = 4 << 20
+_CONVERTED_BLOCK = 1 << 19
+_GPU_BLOCK = 1 << 28
 _FLOAT32_MAX = float(np.finfo(np.float32).max)
 
 
@@ -236,13 +242,18 @@ def _length(query: NDArray[np.float64], dim: int, metric: Metric) -> float:
 def _products(vectors: Vectors, query: NDArray[np.float32]) -> NDArray[np.float32]:
     """Dot products of all rows with a query of unit length, float32, shape (rows,)."""
     plain = vectors.plain
-    with np.errstate(all="ignore"):
-        if plain is not None:
-            return plain @ query
     asked = torch.from_numpy(query).to(vectors.device)
     products = torch.empty(vectors.rows, device=vectors.device)
-    for start, stop in vectors.spans():
-        torch.mv(vectors.block(start, stop), asked, out=products[start:stop])
+
+    def work(start: int, stop: int) -> None:
+        if plain is not None:
+            with np.errstate(all="ignore"):
+                np.dot(plain[start:stop], query, out=products[start:stop].numpy())
+        else:
+            torch.mv(vectors.block(start, stop), asked, out=products[start:stop])
+
+    size = _PLAIN_BLOCK if plain is not None else _CONVERTED_BLOCK if vectors.on_cpu else _GPU_BLOCK
+    each_block(work, vectors.spans(size), threads=threads_for(vectors.device))
     return products.cpu().numpy()
 
 

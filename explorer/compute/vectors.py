@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from explorer.compute.parallel import Span, spans
 from explorer.core.dtypes import name_of
 from explorer.core.errors import ExplorerError
 from explorer.core.health import Health, RowState
@@ -25,7 +25,6 @@ _KEPT = {
     "int8": (torch.int8, np.int8),
     "uint8": (torch.uint8, np.uint8),
 }
-_BLOCK_BYTES = 4 << 20
 
 
 class Vectors:
@@ -85,10 +84,9 @@ class Vectors:
         """Some rows, float32, in this process's memory, shape (len(rows), dim)."""
         return self.take(rows).cpu().numpy()
 
-    def spans(self, block_bytes: int = _BLOCK_BYTES) -> Iterator[tuple[int, int]]:
+    def spans(self, block_bytes: int) -> list[Span]:
         """Cut the rows into blocks of about as many bytes of float32: start and stop of each."""
-        step = max(1, block_bytes // (4 * max(1, self.dim)))
-        return ((start, min(start + step, self.rows)) for start in range(0, self.rows, step))
+        return spans(self.rows, block_bytes // (4 * self.dim))
 
     def check_row(self, row: int, *, direction: bool) -> None:
         """Refuse a row that cannot stand in a query.

@@ -152,9 +152,7 @@ class Worker:
         process.join()
         with self._guard:
             self._process = None
-        reason = last_words or _reason(process.exitcode)
-        process.close()
-        return was_well, reason
+        return was_well, last_words or _reason(process.exitcode)
 
     def _hear(self, connection: Connection, restoring: int, restored: threading.Event) -> tuple[bool, str]:
         """Pass on what the process says until it says no more."""

@@ -43,7 +43,7 @@ def test_that_blocks_cover_all_rows_and_arrays_of_any_layout_are_taken() -> None
     read_only = np.ascontiguousarray(array)
     read_only.flags.writeable = False
     for held in (vectors, vectors_of(read_only), vectors_of(array[::-1])):
-        spans = list(held.spans(block_bytes=1000))
+        spans = held.spans(1000)
         assert (spans[0][0], spans[-1][1]) == (0, 200)
         assert all(before[1] == after[0] for before, after in pairwise(spans))
     assert torch.cat([vectors.block(*span) for span in vectors.spans(1000)]).tolist() == array.tolist()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import torch
 from torch import nn
-from torch.nn import functional
 
 
 class Mlp(nn.Module):
@@ -43,11 +42,8 @@ class AttentionPool(nn.Module):
     def __init__(self, width: int, heads: int, inner: int, activation: nn.Module) -> None:
         super().__init__()
         self.latent = nn.Parameter(torch.randn(1, 1, width))
-        self.q, self.kv, self.proj = (
-            nn.Linear(width, width),
-            nn.Linear(width, 2 * width),
-            nn.Linear(width, width),
-        )
+        self.q, self.kv = nn.Linear(width, width), nn.Linear(width, 2 * width)
+        self.proj = nn.Linear(width, width)
         self.norm, self.mlp = nn.LayerNorm(width, 1e-6), Mlp(width, inner, activation)
         self.heads = heads
 
@@ -73,8 +69,6 @@ class Trunk(nn.Module):
         self.attn_pool = AttentionPool(width, heads, inner, activation)
 
     def forward(self, pixels: torch.Tensor) -> torch.Tensor:
-        x = functional.conv2d(
-            pixels, self.patch_embed.proj.weight, self.patch_embed.proj.bias, self.patch_embed.proj.stride
-        )
+        x = self.patch_embed.proj(pixels)
         x = self.blocks(x.flatten(2).transpose(1, 2) + self.pos_embed)
         return self.attn_pool(self.norm(x))
