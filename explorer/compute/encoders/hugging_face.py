@@ -65,7 +65,8 @@ def _half_clip(folder: Path, values: dict[str, Any], weights: Weights, place: Pl
     projection = "text_projection.weight" if text else "visual_projection.weight"
     suffix = "WithProjection" if projection in weights else ""
     name = "CLIPText" if text else "CLIPVision"
-    config = transformer.configuration(f"{name}Config", values)
+    inner = values.get("text_config" if text else "vision_config")  # of a whole model's configuration
+    config = transformer.configuration(f"{name}Config", inner if isinstance(inner, dict) else values)
     model = place.put(transformer.build(f"{name}Model{suffix}", config, weights.read_all(), weights))
     tokenizer, note = clip_text_tokenizer(folder, config) if text else (None, ())
 

@@ -118,8 +118,8 @@ def recipe_of(weights: Weights, config: Any, name: str) -> Recipe:
         return Recipe("OpenCLIP", "quick_gelu", {}, {}, {}, (note,))
     note = (
         "GELU is assumed, OpenCLIP's own activation, since no configuration lies beside the file. If the "
-        "model was trained with QuickGELU, put its open_clip_config.json beside it or “quickgelu” into its name: "
-        "with the wrong one, results are poor without a sign of it. Pictures are normalised as OpenAI's."
+        "model was trained with QuickGELU, put its open_clip_config.json beside it, or “quickgelu” into its "
+        "name: with the wrong one, results are poor without a sign. Pictures are normalised as by OpenAI."
     )
     return Recipe("OpenCLIP", "gelu", {}, {}, {}, (note,))
 

@@ -16,7 +16,7 @@ from explorer.compute.encoders import (
 from explorer.compute.encoders.base import Encoder
 from explorer.compute.encoders.placing import Place
 from explorer.compute.encoders.recognise import Family, recognise, refuse
-from explorer.compute.encoders.weights import Weights, read_weights
+from explorer.compute.encoders.weights import Weights, read_contents, read_weights
 from explorer.core.errors import ExplorerError
 from explorer.readers.hf_config import read_json
 from explorer.readers.local_models import local_models
@@ -92,7 +92,7 @@ def _open_file(path: Path, place: Place) -> Encoder:
         return open_clip.open_open_clip(weights, config, path, folder, place)
     if weights.has("text_model.embeddings.token_embedding") and not weights.has("vision_model."):
         return stable_diffusion.open_text_file(weights, path, folder, place)
-    raise refuse(list(weights), path)
+    raise refuse(list(weights) or [table.name for table in read_contents(path).tables], path)
 
 
 def _is_open_ai(weights: Weights) -> bool:

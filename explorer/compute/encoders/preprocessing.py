@@ -47,7 +47,8 @@ class Preprocessing:
     edge : int or None
         Length of the shorter side after resizing, where it is not that of ``size``.
     antialias : bool
-        Whether the filter widens when it shrinks, as Pillow's do and OpenCV's do not.
+        Whether the filter widens when it shrinks, as Pillow's do and OpenCV's do not. Without, the filter is
+        bilinear.
     crop_half : {"down", "even"}
         Where the middle lies between two pixels: Hugging Face rounds down, torchvision to the even one.
     fill : int
@@ -134,8 +135,7 @@ class Preprocessing:
             return image
         if self.antialias:
             return image.resize(size, _FILTERS[self.interpolation])
-        resampling = _FILTERS[self.interpolation]
-        return image.transform(size, Image.Transform.EXTENT, (0, 0, *image.size), resampling)
+        return _sampled(image, size)
 
     def _new_size(self, width: int, height: int) -> tuple[int, int]:
         if self.resize == "none":
@@ -167,6 +167,24 @@ class Preprocessing:
 
     def _half(self, spare: int) -> int:
         return round(spare / 2) if self.crop_half == "even" else spare // 2
+
+
+def _sampled(image: Image.Image, size: tuple[int, int]) -> Image.Image:
+    """Bilinear sampling of the four pixels around each place, whatever the scale, as OpenCV resizes."""
+    wide, high = size
+    pixels = np.asarray(image)
+    first, second, weight = _around(pixels.shape[0], high)
+    rows = pixels[first] * (1 - weight)[:, None, None] + pixels[second] * weight[:, None, None]
+    first, second, weight = _around(pixels.shape[1], wide)
+    sampled = rows[:, first] * (1 - weight)[:, None] + rows[:, second] * weight[:, None]
+    return Image.fromarray(np.rint(sampled).astype(np.uint8))
+
+
+def _around(old: int, new: int) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.float32]]:
+    """For each new place along an axis, the two old ones beside it and the second one's weight."""
+    place = np.clip((np.arange(new) + 0.5) * (old / new) - 0.5, 0, old - 1)
+    first = np.floor(place).astype(np.intp)
+    return first, np.minimum(first + 1, old - 1), (place - first).astype(np.float32)
 
 
 def from_hugging_face(config: Mapping[str, Any], default: Preprocessing) -> Preprocessing:

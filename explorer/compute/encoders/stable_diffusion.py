@@ -182,7 +182,9 @@ def open_text_file(weights: Weights, path: Path, folder: Path, place: Place) -> 
     found = find_tokenizer([folder])
     found = found if found is not None and found.size == clip_vocabulary.SIZE else published_clip()
     family = replace(_SD1, name="CLIP")
-    tower = _tower(weights, Part("clip_l", ""), family, found, place)
+    table = weights.shape(f"text_model.{_KNOWN_TOKEN}")
+    part = Part("clip_l" if table[-1] == _QUICK_WIDTH else "clip_g", "")
+    tower = _tower(weights, part, family, found, place)
     name = "QuickGELU" if tower.model.config.hidden_act == "quick_gelu" else "GELU"
     note = (
         f"No configuration lies beside the file: {name} is assumed, as in the published model of this width."
@@ -298,7 +300,7 @@ def _tower(weights: Weights, part: Part, family: Family, found: FoundTokenizer, 
     config = transformer.configuration("CLIPTextConfig", layout.text_config(shape, activation))
     model = place.put(transformer.build("CLIPTextModel", config, state, weights))
     # OpenAI's tower is filled up with the end token, OpenCLIP's with the token of id 0.
-    pad = shape.vocabulary - 1 if activation == "quick_gelu" else 0
+    pad = shape.vocabulary - 1 if part.name == "clip_l" else 0
     tokenizer = TextTokenizer(found.tokenizer, shape.context, pad, fill=True, source=found.source)
     if found.size > shape.vocabulary:
         raise ExplorerError(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Literal
 
 import numpy as np
@@ -12,12 +13,12 @@ from numpy.typing import NDArray
 from tokenizers import AddedToken, Encoding, Tokenizer
 
 from explorer.compute.encoders.cleaning import Cleaned, Cleaner, as_typed
-from explorer.compute.encoders.clip_vocabulary import END
 
 NoteKind = Literal["cut", "unknown words", "unknown script"]
 
 _WHOLE_SIGNS = ("CJK", "HIRAGANA", "KATAKANA", "HANGUL")  # a single sign can be a word
 _SHORTEST = 3  # letters of a word whose spelling out tells something
+_RARE = "\U00012000"  # a cuneiform sign
 _SHOWN = 40  # characters of a text that a note quotes
 
 
@@ -149,15 +150,12 @@ class TextTokenizer:
             tokens = tokens[:kept] + tokens[len(tokens) - closing :]
         return _Row([token.id for token in tokens], tuple(token.text for token in tokens), notes)
 
-    @property
+    @cached_property
     def _unknown(self) -> int | None:
-        model = self.tokenizer.model
-        token = getattr(model, "unk_token", None)
-        if token == END:  # CLIP's, which spells everything out in bytes
-            return None
-        if token is not None:
-            return self.tokenizer.token_to_id(token)
-        return getattr(model, "unk_id", None)
+        """The id of what is not known, found by asking; None where everything is spelled out in bytes."""
+        ids = self.tokenizer.encode(_RARE, add_special_tokens=False).ids
+        text = self.tokenizer.id_to_token(ids[-1]) if ids else ""
+        return ids[-1] if "unk" in (text or "").lower() else None
 
 
 @dataclass(frozen=True)
@@ -230,7 +228,7 @@ def _notes_on_words(cleaned: Cleaned, tokens: list[_Token], unknown: int | None)
         else:
             plain += spans
     if plain:
-        what = "The tokenizer does not know these words, so they say nothing to the encoder"
+        what = "The tokenizer does not know this, so it says nothing to the encoder"
         notes.append(_note("unknown words", what, cleaned, sorted(plain)))
     return tuple(notes)
 

@@ -103,7 +103,6 @@ def build(
             state_dict=dict(state),
             output_loading_info=True,
             dtype=torch.float32,
-            attn_implementation="sdpa",
         )
     missing = sorted(key for key in report["missing_keys"] if not key.startswith((*_UNNEEDED, *optional)))
     if missing:
