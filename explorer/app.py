@@ -22,6 +22,7 @@ from explorer.views.main_window import MainWindow
 from explorer.views.theme import apply_theme
 
 SETTLED_MS = 300
+OFFSCREEN_SIZE = (1440, 900)
 
 
 def run(
@@ -55,6 +56,8 @@ def run(
     _show_faults(session)
     window.show()
     camera = None if screenshot is None else Camera(window, screenshot)
+    if application.platformName() == "offscreen":
+        window.resize(*OFFSCREEN_SIZE)  # its screen is a small one of no meaning
     if files:
         session.opening.open(
             [str(file) for file in files],
