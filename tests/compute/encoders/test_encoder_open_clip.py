@@ -47,7 +47,7 @@ def real_vit_b_32() -> Clip:
         sizes = {"width": 768, "layers": 12, "heads": 12, "dim": 512, "inner": 3072}
         model = Clip(text, Vision(**sizes, activation=quick, image=224, patch=32))
     model.to_empty(device="cpu").half().requires_grad_(False).eval()
-    drawn = torch.randn(1_000_003, generator=torch.Generator().manual_seed(4)) * 0.04
+    drawn = torch.randn(1_000_003, generator=torch.Generator().manual_seed(4)).mul(0.04).half()
     for name, parameter in model.named_parameters():
         parameter.copy_(
             drawn.repeat(parameter.numel() // len(drawn) + 1)[: parameter.numel()].view_as(parameter)
