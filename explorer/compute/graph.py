@@ -120,19 +120,13 @@ def _nearly_nearest(
     return found.astype(np.int64), apart
 
 
-def product_sides(points: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    """Matrices whose product x·y - |y|²/2 falls as the distance of x to y grows."""
-    half_squares = 0.5 * torch.linalg.vector_norm(points, dim=1, keepdim=True) ** 2
-    return torch.hstack([points, torch.ones_like(half_squares)]), torch.hstack([points, -half_squares])
-
-
 def _nearest(
     points: torch.Tensor, k: int, checkpoint: Checkpoint
 ) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
     """The k nearest other points of each, nearest first, and half the squared distance to them."""
     count = len(points)
     candidates = min(k + _SPARE, count - 1)
-    queries, keys = product_sides(points)
+    half_squares = 0.5 * points.square().sum(dim=1)
     scores = _CPU_SCORES if points.device.type == "cpu" else _GPU_SCORES
     step = max(16, scores // count)
     buffers = Buffers(step * count, points.device)
@@ -141,7 +135,8 @@ def _nearest(
 
     def work(start: int, stop: int) -> None:
         own = torch.arange(start, stop, device=points.device)
-        closeness = product(queries[start:stop], keys, buffers.get(stop - start, count))
+        # x·y - |y|²/2 falls as the distance of x to y grows.
+        closeness = product(points[start:stop], points, buffers.get(stop - start, count)).sub_(half_squares)
         closeness[own - start, own] = -torch.inf
         near = torch.topk(closeness, candidates, dim=1, sorted=False).indices.sort(dim=1).values
         difference = points[near] - points[start:stop, None]

@@ -11,7 +11,7 @@ import torch
 from numpy.typing import NDArray
 
 from explorer.compute.checkpoint import Checkpoint, no_checkpoint
-from explorer.compute.graph import metric_points, product_sides
+from explorer.compute.graph import metric_points
 from explorer.compute.matrix import threads_for
 from explorer.compute.parallel import map_blocks, spans
 from explorer.compute.vectors import Vectors
@@ -67,14 +67,15 @@ def measure_trust(
     sample = int(min(count, max(_LEAST_SAMPLE, _MOST_RANKED // count)))
     chosen = np.linspace(0, count - 1, sample).astype(np.int64)
     device = vectors.device
-    queries, keys = product_sides(metric_points(vectors, places, metric)[0])
+    points = metric_points(vectors, places, metric)[0]
+    half_squares = 0.5 * points.square().sum(dim=1)
     flat = torch.from_numpy(np.array(xy[places], np.float32)).to(device)
     flat /= flat.abs().amax().clamp(min=1e-30)
 
     def work(start: int, stop: int) -> tuple[float, float, NDArray[np.float32]]:
         rows = torch.from_numpy(chosen[start:stop]).to(device)
         own = torch.arange(stop - start, device=device), rows
-        in_table = -(queries[rows] @ keys.T)
+        in_table = half_squares - points[rows] @ points.T
         on_map = (flat[rows, None] - flat).square().sum(dim=2)
         in_table[own] = on_map[own] = torch.inf
         table_near = torch.topk(in_table, k, dim=1, largest=False).indices

@@ -157,7 +157,8 @@ def _epochs(
     for epoch in range(epochs):
         forces = np.array([1.0 - epoch / epochs, a, b], np.float32)
         move = partial(_move, before, after, starts, ends, interval, due, epoch, forces, seed)
-        progress = part(checkpoint, epoch / epochs, (epoch + 1) / epochs, "Layout")
+        stage = f"epoch {epoch + 1} of {epochs}"
+        progress = part(checkpoint, epoch / epochs, (epoch + 1) / epochs, stage)
         each_block(move, blocks, progress, pool=pool)
         before, after = after, before
         yield before

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Generator
+from contextlib import suppress
 from dataclasses import dataclass
 from os import PathLike, fspath
 from typing import Any
@@ -93,9 +94,8 @@ class Jobs(QObject):
         self._tables: dict[int, LoadedTable] = {}
         self._graphs: dict[tuple[int, int, Metric, bool], NeighbourGraph] = {}
         self._projections: dict[int, NDArray[np.float32]] = {}
-        # Pool threads emit; the message is taken up in this object's thread.
         self._heard.connect(self._take, Qt.ConnectionType.QueuedConnection)
-        self._pool = Pool(self._heard.emit, device)
+        self._pool = Pool(self._hear, device)
         self._pool.start()
 
     def open_file(
@@ -295,6 +295,12 @@ class Jobs(QObject):
             if isinstance(running.step.request, protocol.LoadTable):
                 self._pool.submit(protocol.ReleaseTable(self._id(), running.step.request.key))
         self._heard.emit(_Ended(running, Stop()))
+
+    def _hear(self, message: object) -> None:
+        """In a thread of the pool's: have a message taken up in this object's thread."""
+        # The object is gone before the pool where the program ends without shutdown.
+        with suppress(RuntimeError):
+            self._heard.emit(message)
 
     def _take(self, message: object) -> None:
         """Take up what a worker has said, in the window's thread."""
