@@ -99,15 +99,12 @@ class Session:
 def beside_umap_learn(path: Path, folder: Path) -> tuple[list[Run], list[Trust]]:
     """Lay one table out in every way."""
     runs = []
-    for way, seed in (
-        ("umap-learn, its own process, seeded", "42"),
-        ("umap-learn, its own process, unseeded", ""),
-    ):
-        target = folder / "umap.npy"
+    target = folder / "umap.npy"
+    for kind, seed in (("seeded", "42"), ("unseeded", "")):
         begun = time.perf_counter()
         subprocess.run([sys.executable, "-c", UMAP_LEARN, str(path), str(target), seed], check=True)
-        way = f"umap-learn, its own process, {kind}"
-        runs.append(Run(way, None, time.perf_counter() - begun, np.load(target)))
+        seconds = time.perf_counter() - begun
+        runs.append(Run(f"umap-learn, its own process, {kind}", None, seconds, np.load(target)))
     begun = time.perf_counter()
     session = Session()
     runs.append(session.lay_out(path, 1, begun, "ours, from a session's start"))
