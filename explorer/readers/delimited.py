@@ -31,6 +31,7 @@ from explorer.readers.column_plan import (
     plan_columns,
     unique_names,
 )
+from explorer.readers.json_file import is_array
 from explorer.readers.label_text import typed_column
 from explorer.readers.packed_labels import INSIDE, escape
 from explorer.readers.vector_lines import BOM
@@ -76,7 +77,7 @@ class _Dialect:
 
 def sniff(path: Path, head: bytes) -> bool:
     """Whether the first records have columns that hold vectors."""
-    if not head or b"\0" in head:
+    if not head or b"\0" in head or is_array(head):
         return False
     try:
         return _dialect(path) is not None

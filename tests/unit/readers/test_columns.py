@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from explorer.core.errors import ExplorerError
 from explorer.core.table import EmbeddingTable, OpenedFile, Role
-from explorer.readers import delimited, json_lines, parquet_file
+from explorer.readers import delimited, json_file, json_lines, parquet_file
 from explorer.readers.packed_labels import escape
 
 NAN = float("nan")
@@ -22,8 +22,9 @@ NAN = float("nan")
 
 def reader_of(path: Path):
     head = path.read_bytes()[:4096]
-    claiming = [each for each in (parquet_file, json_lines, delimited) if each.sniff(path, head)]
-    assert len(claiming) < 2
+    claiming = [each for each in (parquet_file, json_file, json_lines, delimited) if each.sniff(path, head)]
+    # One line of words and vectors could be a row of several vectors: they are asked in this order.
+    assert len(claiming) < 2 or claiming == [json_file, json_lines]
     return claiming[0] if claiming else None
 
 
@@ -240,6 +241,63 @@ def test_that_a_json_line_which_does_not_fit_is_named(tmp_path, lines, message):
     assert message in str(caught.value)
 
 
+def test_that_json_lines_may_have_a_number_for_each_dimension(tmp_path):
+    lines = ['{"word":"a","d0":1,"d1":-2.5}', '{"word":"b","d0":null,"d1":4}', '{"word":"c","d0":5,"d1":6}']
+    for text in ("\n".join(lines), "\n".join([*lines, '{"word":"d","d1":NaN,"d0":7}'])):
+        table = one(tmp_path, text, "rows.jsonl")
+        expected = [[1, -2.5], [NAN, 4], [5, 6], [7, NAN]][: table.rows]
+        assert_is(table, list("abcd")[: table.rows], expected)
+        assert table.name == "rows"
+
+
+def test_that_a_line_without_one_of_its_dimensions_is_named(tmp_path):
+    path = tmp_path / "bad.jsonl"
+    path.write_text('{"word":"a","d0":1,"d1":2}\n' * 60 + '{"word":"b","d0":"x","d1":2}\n')
+    with pytest.raises(ExplorerError, match=r"Line 61 of bad\.jsonl"):
+        opened(path)
+
+
+@pytest.mark.parametrize("indent", [None, 1])
+def test_that_an_array_of_json_records_has_a_row_for_each(tmp_path, indent):
+    records = [{"id": "a,b", "v": [1, 2.5]}, {"id": "né", "v": None}, {"id": "c", "v": [3, 4]}]
+    path = tmp_path / "rows.json"
+    path.write_text(json.dumps(records, indent=indent))
+    file = opened(path)
+    assert_is(file.tables[0], ["a,b", "né", "c"], [[1, 2.5], [NAN, NAN], [3, 4]])
+    assert "1 of the 3 rows" in file.notes[0]
+
+
+@pytest.mark.parametrize("indent", [None, 1])
+def test_that_an_array_of_json_vectors_has_a_row_for_each(tmp_path, indent):
+    table = one(tmp_path, json.dumps([[1, 2.5], [3, -4], [5, 6e-3]], indent=indent), "rows.json")
+    assert table.labels is None
+    np.testing.assert_array_equal(table.read(), np.float32([[1, 2.5], [3, -4], [5, 6e-3]]))
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('[{"w": "a", "n": 1}, {"w": "b", "n": 2}]', "is JSON, but holds no vectors"),
+        ('[{"w": "a", "v": [1, 2]}, {"w": "b", "v": [1, 2', "no sound JSON"),
+        ("[[1, 2], [3, 4]", "no sound JSON"),
+        ("[[1, 2], [3], [4, 5]]", "Entry 2 of bad.json has 1 numbers where the others have 2"),
+        ('[[1, 2], [3, "x"]]', "Entry 2 of bad.json has no list of numbers"),
+        ('[[1, 2], {"v": [3, 4]}]', "Entry 2 of bad.json is of another kind"),
+        ("[[[1, 2], [3, 4]], [[5, 6], [7, 8]]]", None),
+        ('["a", "b"]', None),
+    ],
+)
+def test_that_a_json_array_is_never_read_as_columns(tmp_path, text, message):
+    path = tmp_path / "bad.json"
+    path.write_text(text)
+    if message is None:
+        assert reader_of(path) is None
+        return
+    with pytest.raises(ExplorerError) as caught:
+        opened(path)
+    assert message in str(caught.value)
+
+
 @pytest.mark.parametrize(
     "text", ['{"model_type": "clip", "sizes": {"a": [1, 2]}}', '{\n "a": [1, 2]\n}', '{"the": 0, "of": 1}\n']
 )
@@ -329,7 +387,8 @@ def parquet_bytes() -> bytes:
     return sink.getvalue().to_pybytes()
 
 
-GOOD = {"rows.csv": CSV, "rows.jsonl": JSONL, "rows.parquet": parquet_bytes()}
+JSON = b"[" + b",".join(JSONL.splitlines()) + b"]"
+GOOD = {"rows.csv": CSV, "rows.jsonl": JSONL, "rows.json": JSON, "rows.parquet": parquet_bytes()}
 
 
 def assert_sound_rows_hold(table: EmbeddingTable, text: bytes) -> None:
