@@ -52,7 +52,7 @@ def read(path: Path) -> OpenedFile:
     if by_word is not None:
         return OpenedFile(path, "JSON", (by_word,))
     if path.stat().st_size > _LARGEST:
-        raise ExplorerError(X)
+        raise ExplorerError(f"{path.name} is over 1 GB in one piece of JSON.", "Save it with a row a line.")
     try:
         entries = json.loads(escape(path.read_bytes().removeprefix(BOM)))
     except (ValueError, RecursionError) as error:
