@@ -53,7 +53,7 @@ def _whole_clip(folder: Path, values: dict[str, Any], weights: Weights, place: P
         kind="CLIP",
         path=folder,
         dim=config.projection_dim,
-        fingerprint=weights.fingerprint(kind="CLIP", config=values),
+        fingerprint=weights.fingerprint(kind="CLIP", config=transformer.telling(values)),
         text=None if tokenizer is None else TextTower(tokenizer, text),
         image=ImageTower(_preprocessing(folder, _clip_default(config.vision_config)), image),
         notes=note,
@@ -82,7 +82,7 @@ def _half_clip(folder: Path, values: dict[str, Any], weights: Weights, place: Pl
         kind="CLIP",
         path=folder,
         dim=config.projection_dim if suffix else config.hidden_size,
-        fingerprint=weights.fingerprint(kind="CLIP", config=values),
+        fingerprint=weights.fingerprint(kind="CLIP", config=transformer.telling(values)),
         text=TextTower(tokenizer, lambda ids, mask: features(input_ids=ids)) if tokenizer else None,
         image=None
         if text
@@ -159,7 +159,7 @@ def open_siglip_folder(folder: Path, place: Place) -> Encoder:
     state = weights.read_all()
     tokenizer, notes = _siglip_tokenizer(folder, config.text_config)
     preprocessing = _preprocessing(folder, _siglip_default(config.vision_config))
-    fingerprint = weights.fingerprint(kind="SigLIP", config=values)
+    fingerprint = weights.fingerprint(kind="SigLIP", config=transformer.telling(values))
     return siglip_encoder(config, state, weights, place, folder, tokenizer, preprocessing, fingerprint, notes)
 
 
@@ -205,9 +205,7 @@ def _siglip_tokenizer(folder: Path, config: Any) -> tuple[TextTokenizer | None, 
     if found is None:
         return None, (_NO_TOKENIZER,)
     check_size(found, config.vocab_size)
-    gemma = "Gemma" in str(found.config.get("tokenizer_class")) or "Siglip2" in str(
-        found.config.get("tokenizer_class")
-    )
+    gemma = any(name in str(found.config.get("tokenizer_class")) for name in ("Gemma", "Siglip2"))
     pad = found.id_of("pad_token", "<pad>" if gemma else "</s>")
     clean = in_lower_case if gemma else canonical
     tokenizer = TextTokenizer(

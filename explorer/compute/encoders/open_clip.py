@@ -20,7 +20,7 @@ from explorer.compute.encoders.preprocessing import Preprocessing, from_open_cli
 from explorer.compute.encoders.resnet import ModifiedResNet
 from explorer.compute.encoders.tokenizer_files import find_tokenizer, published_clip
 from explorer.compute.encoders.tokenizing import TextTokenizer
-from explorer.compute.encoders.weights import Weights
+from explorer.compute.encoders.weights import Weights, is_torch_script
 from explorer.core.errors import ExplorerError
 
 # Keys of a configuration that change how a tower computes; a value that is not the usual one is refused.
@@ -108,7 +108,8 @@ def recipe_of(weights: Weights, config: Any, name: str) -> Recipe:
         return Recipe(
             "OpenCLIP", activation, text, vision, preprocessing if isinstance(preprocessing, Mapping) else {}
         )
-    if "input_resolution" in weights and "context_length" in weights:  # only OpenAI's archives have these
+    if is_torch_script(weights.path) or {"input_resolution", "context_length"} <= set(weights):
+        # Only OpenAI published archives, and only its models hold these integers.
         return Recipe("OpenAI CLIP", "quick_gelu", {}, {}, {})
     if re.search(r"quick[-_]?gelu", name, re.IGNORECASE):
         note = "QuickGELU is used, as the file's name says; no configuration lies beside it."

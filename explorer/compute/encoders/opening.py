@@ -15,7 +15,7 @@ from explorer.compute.encoders import (
 )
 from explorer.compute.encoders.base import Encoder
 from explorer.compute.encoders.placing import Place
-from explorer.compute.encoders.recognise import Family, recognise, refuse
+from explorer.compute.encoders.recognise import Family, recognise, refuse, snapshot_of
 from explorer.compute.encoders.weights import Weights, read_contents, read_weights
 from explorer.core.errors import ExplorerError
 from explorer.readers.hf_config import read_json
@@ -74,7 +74,8 @@ def _resolve(path: str | Path) -> tuple[Path, str]:
         return cached[str(path)], str(path)
     names = {model_path: name for name, model_path in cached.items()}
     if where.is_dir():
-        return where, names.get(where.resolve(), where.resolve().name)
+        folder = snapshot_of(where.absolute())
+        return where, names.get(folder, folder.name)
     return where, where.stem
 
 

@@ -101,7 +101,7 @@ def open_sentences(folder: Path, place: Place) -> Encoder:
         path=folder,
         dim=_dim(config.hidden_size * len(modes), dense),
         fingerprint=weights.fingerprint(
-            kind="sentence encoder", config=values, pooling=modes, dense=len(dense)
+            kind="sentence encoder", config=transformer.telling(values), pooling=modes, dense=len(dense)
         ),
         text=TextTower(tokenizer, text, _prefix(folder)),
         notes=notes,

@@ -165,7 +165,7 @@ def open_diffusers(folder: Path, place: Place) -> Encoder:
     for name, part in zip(clips, parts, strict=True):
         tower, weights, note = _folder_tower(folder / name, part, family, place)
         towers.append(tower)
-        prints.append(weights.fingerprint(family=family.name, config=configs[name]))
+        prints.append(weights.fingerprint(family=family.name, config=transformer.telling(configs[name])))
         notes += note
     if not pipeline.startswith("StableDiffusion"):
         notes.append(f"{pipeline} may use its text encoder in another way than Stable Diffusion does.")
@@ -215,9 +215,7 @@ def with_inversions(encoder: Encoder, paths: Sequence[Path]) -> Encoder:
         longer = conditioner.with_tokens(tokens)
     except ValueError as error:
         names = ", ".join(path.name for path in paths)
-        raise ExplorerError(
-            f"{names} does not fit {encoder.name}.", "It was learned for another text encoder.", str(error)
-        ) from error
+        raise ExplorerError(f"{names} cannot be added to {encoder.name}: {error}.") from error
     return replace(encoder, conditioner=longer, text=_text_tower(longer))
 
 

@@ -18,9 +18,9 @@ from explorer.readers.hf_config import read_json
 from explorer.readers.local_models import local_models
 from explorer.readers.sentencepiece import PieceType, fields, read_pieces
 
-_PIECE, _NORMALIZER = 1, 3  # fields of a SentencePiece model
-_SCORE, _CHARSMAP = 2, 2  # of a piece, of the normalizer
-_UNIGRAM = ("spiece.model", "tokenizer.model")
+_PIECE, _TRAINER, _NORMALIZER = 1, 2, 3  # fields of a SentencePiece model
+_SCORE, _KIND, _CHARSMAP = 2, 3, 2  # of a piece, of the trainer, of the normalizer
+_UNIGRAM = b"\x01"
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,6 +88,7 @@ def find_tokenizer(folders: Sequence[Path], *, unigram_first: bool = False) -> F
                 **_mapping(folder / "tokenizer_config.json"),
             }
             _set_case(tokenizer, config)
+            _set_ends(tokenizer, config)
             return FoundTokenizer(tokenizer, config, f"{path.name} in {folder.name}", path)
     return None
 
@@ -123,13 +124,13 @@ def _mapping(path: Path) -> dict[str, Any]:
 
 
 def _file_in(folder: Path, unigram_first: bool) -> Path | None:
-    unigram = [folder / name for name in _UNIGRAM]
-    plain = [folder / "tokenizer.json"]
+    names = ["tokenizer.json"]
     if (folder / "merges.txt").is_file():
-        plain += [folder / "vocab.json", folder / "encoder.json"]
-    plain.append(folder / "vocab.txt")
-    candidates = [*unigram, *plain] if unigram_first else [*plain, *unigram]
-    return next((path for path in candidates if path.is_file()), None)
+        names += ["vocab.json", "encoder.json"]
+    names += ["vocab.txt", "spiece.model", "tokenizer.model"]
+    if unigram_first:
+        names.insert(0, "spiece.model")
+    return next((folder / name for name in names if (folder / name).is_file()), None)
 
 
 def _read(path: Path) -> Tokenizer:
@@ -199,6 +200,8 @@ def unigram_tokenizer(model: bytes) -> Tokenizer:
     ValueError
         The bytes are no such model.
     """
+    if _inner(model, _TRAINER, _KIND) not in (b"", _UNIGRAM):
+        raise ValueError("it is no unigram model")
     pieces, scores = read_pieces(model), _scores(model)
     unknown = next((i for i, piece in enumerate(pieces) if piece.type == PieceType.UNKNOWN), None)
     end = next((i for i, piece in enumerate(pieces) if piece.text == "</s>"), None)
@@ -206,7 +209,9 @@ def unigram_tokenizer(model: bytes) -> Tokenizer:
         raise ValueError("</s> is missing")
     vocabulary = [(piece.text, score) for piece, score in zip(pieces, scores, strict=True)]
     tokenizer = Tokenizer(Unigram(vocabulary, unk_id=unknown))
-    steps: list[Any] = [normalizers.Precompiled(charsmap)] if (charsmap := _charsmap(model)) else []
+    steps: list[Any] = (
+        [normalizers.Precompiled(charsmap)] if (charsmap := _inner(model, _NORMALIZER, _CHARSMAP)) else []
+    )
     steps += [normalizers.Strip(), normalizers.Replace(Regex(" {2,}"), " ")]
     tokenizer.normalizer = normalizers.Sequence(steps)
     tokenizer.pre_tokenizer = pre_tokenizers.Metaspace(replacement="▁", prepend_scheme="always")
@@ -226,12 +231,12 @@ def _scores(model: bytes) -> list[float]:
     return found
 
 
-def _charsmap(model: bytes) -> bytes:
-    """The table by which SentencePiece normalises characters; empty where there is none."""
+def _inner(model: bytes, outer: int, wanted: int) -> bytes:
+    """A field of a part of the model; empty where there is none."""
     for field, _, start, stop in fields(model, 0, len(model)):
-        if field == _NORMALIZER:
+        if field == outer:
             for number, _, first, last in fields(model, start, stop):
-                if number == _CHARSMAP:
+                if number == wanted:
                     return model[first:last]
     return b""
 
@@ -243,3 +248,17 @@ def _set_case(tokenizer: Tokenizer, config: dict[str, Any]) -> None:
     if isinstance(lower, bool) and isinstance(normalizer, normalizers.BertNormalizer):
         normalizer.lowercase = lower
         tokenizer.normalizer = normalizer
+
+
+def _set_ends(tokenizer: Tokenizer, config: dict[str, Any]) -> None:
+    """``tokenizer_config.json`` decides on Gemma's begin and end of text, as in transformers."""
+    if "Gemma" not in str(config.get("tokenizer_class")) or "add_eos_token" not in config:
+        return
+    start, end = (tokenizer.token_to_id(token) for token in ("<bos>", "<eos>"))
+    parts = [
+        *(["<bos>"] if config.get("add_bos_token", True) and start is not None else []),
+        "$A",
+        *(["<eos>"] if config["add_eos_token"] and end is not None else []),
+    ]
+    special = [(token, id_) for token, id_ in (("<bos>", start), ("<eos>", end)) if id_ is not None]
+    tokenizer.post_processor = processors.TemplateProcessing(single=" ".join(parts), special_tokens=special)

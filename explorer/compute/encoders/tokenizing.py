@@ -134,7 +134,7 @@ class TextTokenizer:
             first = tokenizer.get_vocab_size(with_added_tokens=True)
             names = [text, *(f"{text}_{i}" for i in range(1, count))]
             if tokenizer.add_tokens([AddedToken(name, normalized=False) for name in names]) < count:
-                raise ValueError(text)
+                raise ValueError(f"{text} is known already")
             expansions.append((first, tuple(range(first, first + count))))
         return replace(self, tokenizer=tokenizer, expansions=tuple(expansions))
 
@@ -202,6 +202,8 @@ def _short(text: str) -> str:
 
 def _notes_on_words(cleaned: Cleaned, tokens: list[_Token], unknown: int | None) -> tuple[TextNote, ...]:
     """Words that are unknown, or spelled out in a script that the tokenizer did not learn."""
+    if cleaned.text.isascii() and all(token.id != unknown for token in tokens):
+        return ()  # the usual case, for thousands of captions at once
     pieces = _pieces_at(cleaned.text, tokens)
     lost = {
         i

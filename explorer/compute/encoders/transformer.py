@@ -114,6 +114,11 @@ def build(
     return model.eval()
 
 
+def telling(values: Mapping[str, Any]) -> dict[str, Any]:
+    """What of a configuration decides the output: without versions, names and storage types."""
+    return _checked(values)
+
+
 def _checked(values: Mapping[str, Any], depth: int = 0) -> dict[str, Any]:
     """Plain values of believable size: a million layers would be built before the weights contradict."""
     checked: dict[str, Any] = {}

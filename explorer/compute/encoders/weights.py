@@ -18,6 +18,7 @@ from explorer.readers import other_kinds, safetensors_file, torch_legacy, torch_
 from explorer.readers.contents import Contents
 from explorer.readers.hf_config import read_json
 from explorer.readers.tensors import Tensor
+from explorer.readers.zip_entries import ZipEntries
 
 _READERS = (safetensors_file, torch_zip, torch_legacy)
 _HEAD = 4096
@@ -95,9 +96,9 @@ class Weights:
     def fingerprint(self, **facts: Any) -> str:
         """What tells these weights from any others: 32 hexadecimal digits.
 
-        Names, types, shapes and a sample of the values of every tensor, together with what else decides the
-        output; the file's name, place and dates do not count. Training changes nearly every value, so a
-        sample of each tensor is enough.
+        Names, types, shapes and a sample of the values of every tensor of floating-point numbers, together
+        with what else decides the output; the file's name, place and dates do not count. Training changes
+        nearly every value, so a sample of each tensor is enough.
 
         Parameters
         ----------
@@ -107,6 +108,8 @@ class Weights:
         digest = hashlib.sha256(json.dumps(facts, sort_keys=True, default=str).encode())
         for name in sorted(self.tensors):
             tensor = self.tensors[name]
+            if not tensor.is_float:
+                continue
             digest.update(f"{name}|{tensor.dtype}|{tensor.shape}|".encode())
             values = tensor.read()
             if values.size:
@@ -176,6 +179,15 @@ def read_contents(path: Path) -> Contents:
         f"{path.name} is no model that can encode text or pictures.",
         "Known are PyTorch checkpoints and safetensors files, and the folders they come in.",
     )
+
+
+def is_torch_script(path: Path) -> bool:
+    """Whether a file is a TorchScript archive: it has code beside its weights, which is never run."""
+    try:
+        names = ZipEntries(path).sizes if path.is_file() else {}
+    except ExplorerError:
+        return False
+    return any(name.endswith("/constants.pkl") or "/code/" in name for name in names)
 
 
 def weights_in(folder: Path) -> Path | None:

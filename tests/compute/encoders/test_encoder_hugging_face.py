@@ -180,8 +180,8 @@ def test_that_a_cached_model_opens_by_its_name(
     (other / "config.json").write_text('{"model_type": "llama"}')
     assert [model.name for model in local_encoders()] == ["owner/small-clip"]
     for path in ("owner/small-clip", entry, entry / "snapshots" / "abc"):
-        assert open_encoder(path, device="cpu").dim == 40
-    assert open_encoder("owner/small-clip", device="cpu").name == "owner/small-clip"
+        encoder = open_encoder(path, device="cpu")
+        assert (encoder.name, encoder.dim) == ("owner/small-clip", 40)
     with pytest.raises(ExplorerError, match="There is no file or folder"):
         open_encoder("owner/another", device="cpu")
 

@@ -260,7 +260,7 @@ def test_that_learned_tokens_stand_in_the_table_and_in_prompts(tmp_path: Path) -
     torch.save({"<xl>": torch.randn(1280)}, tmp_path / "other.bin")
     with pytest.raises(ExplorerError, match="holds no learned token of 64 numbers"):
         with_inversions(plain, [tmp_path / "other.bin"])
-    with pytest.raises(ExplorerError, match="does not fit"):
+    with pytest.raises(ExplorerError, match="my-style is known already"):
         with_inversions(encoder, [tmp_path / "style.pt"])  # known already
 
 

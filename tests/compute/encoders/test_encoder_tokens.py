@@ -275,3 +275,21 @@ def test_that_a_damaged_tokenizer_is_named(tmp_path: Path, name: str, content: b
     (tmp_path / name).write_bytes(content)
     with pytest.raises(ExplorerError, match=f"The tokenizer {name} cannot be read"):
         find_tokenizer([tmp_path])
+
+
+@pytest.mark.parametrize(("start", "end"), [(False, True), (True, False), (True, True)])
+def test_that_gemmas_ends_follow_the_configuration(tmp_path: Path, start: bool, end: bool) -> None:
+    vocabulary = {
+        token: i for i, token in enumerate(["<pad>", "<eos>", "<bos>", "<unk>", "<mask>", "▁", "a", "c", "t"])
+    }
+    made = transformers.GemmaTokenizer(vocab=vocabulary, merges=[], add_bos_token=start, add_eos_token=end)
+    made.save_pretrained(tmp_path)
+    expected = transformers.GemmaTokenizer.from_pretrained(tmp_path)("a cat")["input_ids"]
+    assert find_tokenizer([tmp_path], unigram_first=True).tokenizer.encode("a cat").ids == expected
+    assert (expected[0] == 2, expected[-1] == 1) == (start, end)
+
+
+def test_that_a_sentence_piece_model_of_another_kind_is_refused() -> None:
+    merges = b"\x12\x02\x18\x02"  # trained by byte-pair encoding
+    with pytest.raises(ValueError, match="no unigram model"):
+        unigram_tokenizer(sentence_piece_model() + merges)
