@@ -60,6 +60,8 @@ MENUS: dict[str, tuple[Entry | str, ...]] = {
         Entry("fit", "Fit the map", ("0", "F")),
         SEPARATOR,
         Entry("only_map", "Only the map", ("F9",), checkable=True),
+        Entry("next_panel", "Next panel", ("F6",)),
+        Entry("last_panel", "Panel before", ("Shift+F6",)),
         "menu:panels",
         "menu:theme",
     ),
@@ -115,6 +117,8 @@ class Actions:
         action = QAction(entry.text, window)
         action.setShortcuts([QKeySequence(keys) for keys in entry.keys])
         action.setCheckable(entry.checkable)
+        # The menu bar alone would take the keys with it where it is hidden.
+        window.addAction(action)
         if entry.checkable:
             action.toggled.connect(handler)
         else:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QByteArray, Qt
+from PySide6.QtCore import QByteArray, QPoint, QRect, Qt
 from PySide6.QtGui import (
     QCloseEvent,
     QDragEnterEvent,
@@ -140,13 +140,15 @@ class MainWindow(QMainWindow):
             "zoom_out": lambda: canvas.zoom(1 / 1.5),
             "fit": canvas.fit,
             "only_map": self.show_only_map,
+            "next_panel": lambda: self.go_to_panel(1),
+            "last_panel": lambda: self.go_to_panel(-1),
             "start": session.mapping.start,
             "stop": session.mapping.stop,
             "keep": session.mapping.keep,
             "more_labels": lambda: self.step_labels(1),
             "fewer_labels": lambda: self.step_labels(-1),
             "quarantined": files.show_quarantined,
-            "query": self.query.focus_query,
+            "query": self.go_to_query,
             "back": lambda: session.asking.go(-1),
             "forward": lambda: session.asking.go(1),
             "clear": lambda: session.asking.ask(""),
@@ -163,7 +165,9 @@ class MainWindow(QMainWindow):
         self.side.table.quarantined_wanted.connect(self.files.show_quarantined)
         self.neighbours.hovered.connect(self.map.point_out)
         self.map.pointed_at.connect(self.neighbours.light_row)
-        self.map.tab_pressed.connect(lambda: self.actions_by_name["only_map"].toggle())
+        only_map = self.actions_by_name["only_map"]
+        self.map.tab_pressed.connect(only_map.toggle)
+        self.map.escape_pressed.connect(lambda: only_map.setChecked(False))
         QGuiApplication.styleHints().colorSchemeChanged.connect(self._scheme_changed)
 
     # Following the document
@@ -207,6 +211,29 @@ class MainWindow(QMainWindow):
             self.restoreState(self._before, DOCK_STATE_VERSION)
         for widget in (self.menuBar(), self.status, self.findChild(QToolBar, "Query")):
             widget.setVisible(not only)
+
+    def go_to_query(self) -> None:
+        """Go to the query line, out of hiding where only the map is shown."""
+        self.actions_by_name["only_map"].setChecked(False)
+        self.query.focus_query()
+
+    def go_to_panel(self, step: int) -> None:
+        """Go on to the next part of the window that is shown (or, with -1, to the one before)."""
+        parts = (self.query, self.stack, self.neighbours, self.lookup, self.side)
+        entrances = {
+            self.query: self.query.field,
+            self.stack: self.map.canvas if self.session.document.table is not None else self.start.choose,
+            self.neighbours: self.neighbours.list,
+            self.lookup: self.lookup.field,
+            self.side: self.side.sources.tree,
+        }
+        focused = QApplication.focusWidget()
+        at = next((i for i, part in enumerate(parts) if focused and part.isAncestorOf(focused)), -1)
+        for place in range(at + step, at + step * (len(parts) + 1), step):
+            entrance = entrances[parts[place % len(parts)]]
+            if entrance.isEnabled() and _in_sight(entrance):
+                entrance.setFocus(Qt.FocusReason.ShortcutFocusReason)
+                return
 
     def step_labels(self, step: int) -> None:
         """Show more or fewer labels."""
@@ -256,3 +283,11 @@ class MainWindow(QMainWindow):
         self.files.remember()
         self.session.close()
         super().closeEvent(event)
+
+
+def _in_sight(widget: QWidget) -> bool:
+    """Whether it is shown; a dock behind another's tab counts as visible for Qt, but lies outside."""
+    window = widget.window()
+    return widget.isVisible() and window.rect().intersects(
+        QRect(widget.mapTo(window, QPoint()), widget.size())
+    )

@@ -14,25 +14,25 @@ POINTING = (
     ("Drag, wheel", "move and zoom the map"),
     ("Double click", "fit the map"),
     ("Tab, on the map", "only the map, and back"),
+    ("Escape, on the map", "bring the panels back"),
     ("Arrow keys, on the map", "move the map"),
 )
 
 
 def shortcuts_text() -> str:
     """Every command that has keys, as HTML."""
+    sections = {
+        title: [(entry.text, _keys(entry)) for entry in entries if isinstance(entry, Entry) and entry.keys]
+        for title, entries in MENUS.items()
+    }
     lines = []
-    for title, entries in MENUS.items():
-        rows = [
-            f"<tr><td>{escape(entry.text)}</td><td style='padding-left:24px'>{escape(_keys(entry))}</td></tr>"
-            for entry in entries
-            if isinstance(entry, Entry) and entry.keys
+    for title, rows in {**sections, "On the map": POINTING}.items():
+        lines.append(f"<tr><td colspan='2' style='padding-top:12px'><b>{title}</b></td></tr>")
+        lines += [
+            f"<tr><td>{escape(what)}</td><td style='padding-left:24px'>{escape(does)}</td></tr>"
+            for what, does in rows
         ]
-        if rows:
-            lines.append(f"<h4>{title}</h4><table>{''.join(rows)}</table>")
-    pointing = "".join(
-        f"<tr><td>{what}</td><td style='padding-left:24px'>{does}</td></tr>" for what, does in POINTING
-    )
-    return f"{''.join(lines)}<h4>On the map</h4><table>{pointing}</table>"
+    return f"<table>{''.join(lines)}</table>"
 
 
 def _keys(entry: Entry) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pyqtgraph as pg
 from PySide6.QtCore import QEvent, QPointF, QRectF, Qt, QTimer, Signal
-from PySide6.QtGui import QKeyEvent, QMouseEvent, QResizeEvent
+from PySide6.QtGui import QFocusEvent, QKeyEvent, QMouseEvent, QResizeEvent
 from PySide6.QtWidgets import QWidget
 
 from explorer.render.viewport import Viewport
@@ -12,6 +12,11 @@ from explorer.views.map.map_item import MapItem
 
 STILL_AFTER_MS = 120
 CLICK_REACH = 4
+BY_KEY = (
+    Qt.FocusReason.TabFocusReason,
+    Qt.FocusReason.BacktabFocusReason,
+    Qt.FocusReason.ShortcutFocusReason,
+)
 ARROWS = {
     Qt.Key.Key_Left: (-1, 0),
     Qt.Key.Key_Right: (1, 0),
@@ -29,6 +34,7 @@ class Canvas(pg.GraphicsView):
     moved_by_hand : the person has moved or zoomed the map.
     pointed(int, QPointF) : the row under the cursor (-1 for none) and where.
     clicked(int, QPointF) : the row clicked, and where.
+    reached_by_key(bool) : the keyboard has brought the focus here; False once it may be forgotten.
     """
 
     view_changed = Signal(bool)
@@ -37,6 +43,8 @@ class Canvas(pg.GraphicsView):
     clicked = Signal(int, QPointF)
     fit_wanted = Signal()
     tab_pressed = Signal()
+    escape_pressed = Signal()
+    reached_by_key = Signal(bool)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent, useOpenGL=False, background=None)
@@ -121,6 +129,14 @@ class Canvas(pg.GraphicsView):
 
     # Keys
 
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        super().focusInEvent(event)
+        self.reached_by_key.emit(event.reason() in BY_KEY)
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        super().focusOutEvent(event)
+        self.reached_by_key.emit(False)
+
     def event(self, event: QEvent) -> bool:
         if event.type() == QEvent.Type.KeyPress and event.key() == Qt.Key.Key_Tab:
             self.tab_pressed.emit()
@@ -128,6 +144,9 @@ class Canvas(pg.GraphicsView):
         return super().event(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() == Qt.Key.Key_Escape:
+            self.escape_pressed.emit()
+            return
         step = ARROWS.get(Qt.Key(event.key()))
         if step is None:
             super().keyPressEvent(event)

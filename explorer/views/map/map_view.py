@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import QPointF, QRect, Qt, QTimer, Signal
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QLabel, QVBoxLayout, QWidget
 
 from explorer.commands import Session
 from explorer.document import LayoutStage
@@ -31,11 +31,12 @@ class MapView(QWidget):
 
     Signals
     -------
-    tab_pressed : Tab was pressed on the map.
+    tab_pressed, escape_pressed : Tab or Escape was pressed on the map.
     pointed_at(int) : the row under the cursor; -1 for none.
     """
 
     tab_pressed = Signal()
+    escape_pressed = Signal()
     pointed_at = Signal(int)
 
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
@@ -58,6 +59,9 @@ class MapView(QWidget):
         self.hint = QLabel("Drop to open", self)
         self.hint.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.hint.hide()
+        self.ring = QFrame(self)
+        self.ring.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+        self.ring.hide()
         self.waiting = QLabel("", self)
         self.waiting.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.waiting.setProperty("quiet", True)
@@ -80,7 +84,9 @@ class MapView(QWidget):
         canvas.pointed.connect(self._pointed)
         canvas.clicked.connect(self._clicked)
         canvas.fit_wanted.connect(self.fit)
+        canvas.reached_by_key.connect(self.ring.setVisible)
         canvas.tab_pressed.connect(self.tab_pressed)
+        canvas.escape_pressed.connect(self.escape_pressed)
         document.table_changed.connect(self._table_changed)
         document.positions_changed.connect(self._positions_changed)
         document.colours_changed.connect(self._colours_changed)
@@ -125,13 +131,17 @@ class MapView(QWidget):
 
     def _say_what_is_awaited(self) -> None:
         document = self._session.document
-        waits = document.table is not None and (document.positions is None or not self._kernels.is_ready)
-        self.waiting.setText(
-            "Preparing to draw: this first start only…"
-            if self._kernels.compiles
-            else "Drawing the first picture…"
-        )
-        self.waiting.setVisible(waits)
+        table, drawn = document.table, document.positions is not None and self._kernels.is_ready
+        if drawn and table is not None and not table.health.healthy.any():
+            words = "No row can be drawn: every one is quarantined."
+        elif drawn or table is None:
+            words = ""
+        elif self._kernels.compiles:
+            words = "Preparing to draw: this first start only…"
+        else:
+            words = "Drawing the first picture…"
+        self.waiting.setText(words)
+        self.waiting.setVisible(bool(words))
 
     # Drawing
 
@@ -238,6 +248,7 @@ class MapView(QWidget):
             f"background: {colours.accent_ground}; color: {colours.accent};"
             f"border: 2px dashed {colours.accent}; border-radius: 12px; font-size: 18px; font-weight: 600;"
         )
+        self.ring.setStyleSheet(f"border: 1px solid {colours.accent};")
         self.tools.restyle()
         self._maker.colours_changed(colours)
         self.redraw()
@@ -247,5 +258,6 @@ class MapView(QWidget):
         self.tools.move(self.width() - self.tools.width() - MARGIN, MARGIN)
         self.hint.setGeometry(QRect(0, 0, self.width(), self.height()).adjusted(24, 24, -24, -24))
         self.waiting.setGeometry(self.rect())
+        self.ring.setGeometry(self.rect())
         if self._follows:
             self.fit()

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from PySide6.QtCore import QEvent, QMimeData, QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
     QColor,
+    QFocusEvent,
     QFont,
     QKeyEvent,
     QPainter,
@@ -164,6 +165,13 @@ class QueryField(QTextEdit):
             event.ignore()
         else:
             super().keyPressEvent(event)
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        super().focusOutEvent(event)
+        if event.reason() not in (Qt.FocusReason.PopupFocusReason, Qt.FocusReason.ActiveWindowFocusReason):
+            cursor = self.textCursor()
+            cursor.clearSelection()
+            self.setTextCursor(cursor)
 
     def focusNextPrevChild(self, forward: bool) -> bool:
         if forward and self.take_key(QKeyEvent(QEvent.Type.KeyPress, Qt.Key.Key_Tab, _NONE)):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QPoint, QRect, QSize, Qt, Signal
+from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QPoint, QRect, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QFont, QPainter
 from PySide6.QtWidgets import (
     QAbstractItemView,
@@ -170,11 +170,12 @@ class _TwoTexts(QStyledItemDelegate):
         selected = bool(option.state & QStyle.StateFlag.State_Selected) and index.data(TABLE) is not None
         painter.save()
         box = QRect(option.rect).adjusted(0, 0, -2, 0)
-        if selected:
+        focused = bool(option.state & QStyle.StateFlag.State_HasFocus)
+        if selected or focused:
             painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-            painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(QColor(colours.accent_ground))
-            painter.drawRoundedRect(box, 6, 6)
+            painter.setPen(QColor(colours.accent) if focused else Qt.PenStyle.NoPen)
+            painter.setBrush(QColor(colours.accent_ground) if selected else Qt.BrushStyle.NoBrush)
+            painter.drawRoundedRect(QRectF(box).adjusted(0.5, 0.5, -0.5, -0.5), 6, 6)
         at_right = index.data(AT_RIGHT) or ""
         small = figures(QFont(option.font))
         small.setPixelSize(11)
