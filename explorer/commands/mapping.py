@@ -45,7 +45,7 @@ class Mapping(QObject):
         key = table.key
         job = self._jobs.pca(key)
         job.finished.connect(lambda positions: self._first_picture(key, positions))
-        job.failed.connect(self._notices.error)
+        job.failed.connect(lambda error: self._notices.error(error, ("Try again", self.begin)))
 
     def _first_picture(self, key: int, positions: np.ndarray) -> None:
         table = self._document.table

@@ -28,6 +28,7 @@ class Opening(QObject):
         self._notices = notices
         self._settings = settings
         self._loading: Job | None = None
+        self._loading_path = ""
 
     def open(self, paths: list[str], *, table: str | None = None, **labels: object) -> None:
         """Open files or folders; the likeliest table of the last one goes onto the map.
@@ -162,9 +163,10 @@ class Opening(QObject):
             header=source.header,
             scaled=scaled,
         )
-        self._loading = job
+        self._loading, self._loading_path = job, path
+        again = ("Try again", lambda: self.choose_table(path, name, scaled=scaled))
         job.finished.connect(self._loaded)
-        job.failed.connect(self._notices.error)
+        job.failed.connect(lambda error: self._notices.error(error, again))
 
     def _loaded(self, table: LoadedTable) -> None:
         self._loading = None
@@ -210,7 +212,9 @@ class Opening(QObject):
         )
 
     def close_source(self, path: str) -> None:
-        """Close a file."""
+        """Close a file; a table of it that is still loading does not come."""
+        if self._loading is not None and self._loading_path == path:
+            self._loading.cancel()
         table = self._document.table
         self._document.remove_source(path)
         if table is not None and self._document.table is None:
