@@ -68,7 +68,8 @@ class StartPage(QWidget):
         inside.addWidget(self.doing)
         session.jobs.job_started.connect(self._started)
         session.jobs.job_ended.connect(self._ended)
-        self._ended(None)
+        self._running: list[Job] = []
+        self._show_running()
         self.recent = QVBoxLayout()
         self.recent.setSpacing(2)
         column = QVBoxLayout()
@@ -85,19 +86,26 @@ class StartPage(QWidget):
         self.refresh()
 
     def _started(self, job: Job) -> None:
-        self.doing.setText(job.title + "…")
-        self.busy.show()
-        self.doing.show()
+        self._running.append(job)
         job.progressed.connect(self._progress)
+        self._show_running()
 
     def _progress(self, fraction: float, stage: str, _seconds_left: float) -> None:
         self.busy.setRange(0, 0 if fraction < 0 else 1000)
         self.busy.setValue(round(max(fraction, 0) * 1000))
         self.doing.setText(stage)
 
-    def _ended(self, _job: Job | None) -> None:
-        self.busy.hide()
-        self.doing.hide()
+    def _ended(self, job: Job) -> None:
+        # What its end has started goes on: a file is open, its table is still loading.
+        self._running = [running for running in self._running if running is not job]
+        self._show_running()
+
+    def _show_running(self) -> None:
+        for widget in (self.busy, self.doing):
+            widget.setVisible(bool(self._running))
+        if self._running:
+            self.busy.setRange(0, 0)
+            self.doing.setText(self._running[-1].title + "…")
 
     def refresh(self) -> None:
         """Show the recent files that are still there, in the colours that hold now."""

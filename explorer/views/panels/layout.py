@@ -8,7 +8,8 @@ from explorer.commands import Session
 from explorer.core.results import Metric
 from explorer.document import LayoutStage
 from explorer.jobs import Job
-from explorer.views.panels.form import Section, quiet
+from explorer.views.panels.elided_label import ElidedLabel
+from explorer.views.panels.form import Section
 
 METHODS = {"UMAP": "umap", "PCA": "pca"}
 
@@ -46,15 +47,20 @@ class LayoutSection(Section):
         ]
         self.start = QPushButton("Start")
         self.stop = QPushButton("Stop")
-        self.progress = quiet()
-        self.progress.setWordWrap(False)
-        self.body.addSpacing(4)
-        self.body.addLayout(_side_by_side(self.start, self.stop, self.progress))
         self.keep = QPushButton("Keep")
         self.keep.setToolTip("Remember this map, to come back to it")
         self.kept = QPushButton("Kept maps")
         self.kept.setMenu(QMenu(self.kept))
-        self.body.addLayout(_side_by_side(self.keep, self.kept))
+        self.progress = ElidedLabel()
+        self.progress.setProperty("quiet", True)
+        self.body.addSpacing(4)
+        self.body.addLayout(_side_by_side(self.start, self.stop, self.keep))
+        below = QHBoxLayout()
+        below.setSpacing(8)
+        below.addWidget(self.kept)
+        below.addWidget(self.progress, 1)
+        self.body.addSpacing(2)
+        self.body.addLayout(below)
         self.method.currentTextChanged.connect(lambda text: mapping.change(method=METHODS[text]))
         self.neighbours.valueChanged.connect(lambda value: mapping.change(neighbours=value))
         self.min_dist.valueChanged.connect(lambda value: mapping.change(min_dist=value))
@@ -93,12 +99,16 @@ class LayoutSection(Section):
         self.stop.setEnabled(moving)
         self.keep.setEnabled(document.positions is not None)
         if not moving:
-            self.progress.setText(_words(document.stage))
+            self._say(_words(document.stage))
         self._offer_kept()
 
     def _follow(self, job: Job | None) -> None:
         if job is not None:
-            job.progressed.connect(lambda _fraction, stage, _left: self.progress.setText(stage))
+            job.progressed.connect(lambda _fraction, stage, _left: self._say(stage))
+
+    def _say(self, text: str) -> None:
+        self.progress.setText(text)
+        self.progress.setVisible(bool(text))
 
     def _offer_kept(self) -> None:
         menu = self.kept.menu()
@@ -119,9 +129,7 @@ def _side_by_side(*widgets: QWidget) -> QHBoxLayout:
 
 
 def _words(stage: LayoutStage) -> str:
-    return {LayoutStage.STOPPED: "stopped; kept as it is", LayoutStage.WAITING: "first picture…"}.get(
-        stage, ""
-    )
+    return {LayoutStage.STOPPED: "stopped", LayoutStage.WAITING: "first picture…"}.get(stage, "")
 
 
 def _spin(low: int, high: int) -> QSpinBox:

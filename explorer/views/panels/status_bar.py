@@ -79,6 +79,7 @@ class JobLine(QWidget):
         self.bar.setFixedWidth(120)
         self.bar.setRange(0, 0)
         self.bar.setAccessibleName(job.title)
+        self._title = job.title
         self.left = QLabel("")
         self.left.setProperty("quiet", True)
         cancel = QPushButton("Cancel")
@@ -97,7 +98,8 @@ class JobLine(QWidget):
             self.bar.setRange(0, 1000)
             self.bar.setValue(round(fraction * 1000))
         self.bar.setToolTip(stage)
-        self.left.setText(time_left(seconds_left) if seconds_left >= 0 else stage)
+        known = "" if stage == self._title else stage
+        self.left.setText(time_left(seconds_left) if seconds_left >= 0 else known)
 
 
 def time_left(seconds: float) -> str:
