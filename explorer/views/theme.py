@@ -153,6 +153,7 @@ def style_sheet(colours: Theme) -> str:
     QPushButton:disabled, QComboBox:disabled, QSpinBox:disabled, QDoubleSpinBox:disabled {{
         color: {c.quiet}; background: {c.ground}; }}
     QPushButton[primary="true"] {{ background: {c.accent}; color: {c.panel}; border-color: {c.accent}; }}
+    QPushButton[primary="true"]:focus {{ border-color: {c.text}; }}
     QPushButton[flat="true"] {{ border: none; background: transparent; color: {c.accent}; padding: 3px 6px; }}
     QPushButton[flat="true"]:focus {{ background: {c.accent_ground}; }}
     QToolButton {{ border: none; border-radius: 6px; padding: 4px; background: transparent; }}
@@ -175,7 +176,10 @@ def style_sheet(colours: Theme) -> str:
     QTextEdit#query:disabled {{ background: {c.ground}; }}
     QTreeView, QListView, QTableView {{ background: {c.panel}; border: none; outline: none;
         selection-background-color: {c.accent_ground}; selection-color: {c.accent}; }}
-    QHeaderView::section {{ background: {c.panel}; color: {c.quiet}; border: none; padding: 4px 8px; }}
+    QTableView::item {{ padding: 0 8px; border: none; }}
+    QHeaderView::section {{ background: {c.panel}; color: {c.quiet}; border: none; padding: 4px 11px; }}
+    QTabBar {{ qproperty-drawBase: 0; }}
+    QDialogButtonBox {{ dialogbuttonbox-buttons-have-icons: 0; }}
     QTabBar::tab {{ padding: 6px 12px; color: {c.quiet}; border: none; background: {c.panel}; }}
     QTabBar::tab:selected {{ color: {c.text}; border-bottom: 2px solid {c.accent}; }}
     QTabBar::tab:focus {{ color: {c.accent}; }}

@@ -10,6 +10,7 @@ from explorer.commands import Session
 from explorer.core.health import RowState
 from explorer.core.labels import label_of
 from explorer.core.listing import LoadedTable
+from explorer.views.label_text import shown_label
 from explorer.views.panels.form import quiet
 from explorer.views.theme import figures
 
@@ -20,6 +21,8 @@ REASONS = {
     RowState.PADDING: "past the last token: padding",
 }
 HEADINGS = ("Row", "Label", "Reason")
+_LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
+_RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 
 
 class QuarantinedRows(QDialog):
@@ -39,6 +42,9 @@ class QuarantinedRows(QDialog):
         self.list.setSelectionBehavior(QTableView.SelectionBehavior.SelectRows)
         self.list.verticalHeader().hide()
         self.list.verticalHeader().setDefaultSectionSize(26)
+        self.list.horizontalHeader().setDefaultAlignment(_LEFT)
+        self.list.horizontalHeader().setHighlightSections(False)
+        self.list.horizontalHeader().setSectionResizeMode(0, QHeaderView.ResizeMode.ResizeToContents)
         self.list.horizontalHeader().setSectionResizeMode(1, QHeaderView.ResizeMode.Stretch)
         self.list.horizontalHeader().setSectionResizeMode(2, QHeaderView.ResizeMode.ResizeToContents)
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
@@ -68,14 +74,18 @@ class QuarantineModel(QAbstractTableModel):
     def headerData(self, section: int, orientation: Qt.Orientation, role: int = 0) -> object:
         if orientation == Qt.Orientation.Horizontal and role == Qt.ItemDataRole.DisplayRole:
             return HEADINGS[section]
+        if role == Qt.ItemDataRole.TextAlignmentRole and section == 0:
+            return _RIGHT
         return None
 
     def data(self, index: QModelIndex | QPersistentModelIndex, role: int = 0) -> object:
+        if role == Qt.ItemDataRole.TextAlignmentRole and index.column() == 0:
+            return _RIGHT
         if role != Qt.ItemDataRole.DisplayRole:
             return None
         row = int(self._rows[index.row()])
         if index.column() == 0:
             return f"{row:,}"
         if index.column() == 1:
-            return label_of(self._table.labels, row)
+            return shown_label(label_of(self._table.labels, row))
         return REASONS[RowState(self._table.health.states[row])]

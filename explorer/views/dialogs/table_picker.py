@@ -11,7 +11,6 @@ from PySide6.QtWidgets import (
     QDialog,
     QDialogButtonBox,
     QHeaderView,
-    QPushButton,
     QTableWidget,
     QTableWidgetItem,
     QVBoxLayout,
@@ -21,10 +20,13 @@ from PySide6.QtWidgets import (
 from explorer.commands import Session
 from explorer.core.listing import TableListing
 from explorer.document import Source
+from explorer.views.label_text import shown_label
 from explorer.views.panels.form import heading, quiet
 from explorer.views.theme import figures
 
 COLUMNS = ("Table", "Role", "Rows", "Dim", "Type", "Labels")
+ROW_HEIGHT, HEADER_HEIGHT = 26, 28
+_RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 
 
 class TablePicker(QDialog):
@@ -38,12 +40,12 @@ class TablePicker(QDialog):
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.resize(720, 520)
         self.tables = _plain_table(COLUMNS)
+        self.tables.horizontalHeader().setStretchLastSection(True)
         self.tables.setAccessibleName("Tables in this file")
         self.preview = _plain_table(())
         self.preview.setAccessibleName("First and last rows")
         self.about = quiet()
         self.scaled = QCheckBox("Scale rows by √dim, as a Transformer's own lookup does")
-        self.labels = QPushButton("Labels…")
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel)
         self.show_it = buttons.addButton("Show on the map", QDialogButtonBox.ButtonRole.AcceptRole)
         self.show_it.setProperty("primary", True)
@@ -53,10 +55,10 @@ class TablePicker(QDialog):
         column = QVBoxLayout(self)
         column.setContentsMargins(16, 16, 16, 16)
         column.setSpacing(8)
-        column.addWidget(self.tables, 3)
+        column.addWidget(self.tables, 1)
         column.addWidget(self.about)
         column.addWidget(heading("First and last rows"))
-        column.addWidget(self.preview, 2)
+        column.addWidget(self.preview)
         column.addWidget(self.scaled)
         column.addWidget(buttons)
         self._fill()
@@ -68,6 +70,8 @@ class TablePicker(QDialog):
     def _fill(self) -> None:
         listings = self._source.listing.tables
         self.tables.setRowCount(len(listings))
+        for column in (2, 3):
+            self.tables.horizontalHeaderItem(column).setTextAlignment(_RIGHT)
         for row, table in enumerate(listings):
             labels = (
                 "none" if table.labels_source is None else f"{table.labels_count:,} · {table.labels_source}"
@@ -76,7 +80,7 @@ class TablePicker(QDialog):
             for column, text in enumerate(texts):
                 item = QTableWidgetItem(text)
                 if column in (2, 3):
-                    item.setTextAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+                    item.setTextAlignment(_RIGHT)
                 self.tables.setItem(row, column, item)
 
     def _first_choice(self) -> int:
@@ -100,12 +104,17 @@ class TablePicker(QDialog):
         width = max((len(values) for _, _, values in table.preview), default=0)
         self.preview.setColumnCount(2 + width)
         self.preview.setHorizontalHeaderLabels(["Row", "Label", *(str(place) for place in range(width))])
+        for column in (0, *range(2, 2 + width)):
+            self.preview.horizontalHeaderItem(column).setTextAlignment(_RIGHT)
         self.preview.setRowCount(len(table.preview))
+        self.preview.setFixedHeight(HEADER_HEIGHT + ROW_HEIGHT * len(table.preview))
         for place, (row, label, values) in enumerate(table.preview):
-            for column, text in enumerate((f"{row:,}", label, *(f"{value:.4g}" for value in values))):
+            for column, text in enumerate(
+                (f"{row:,}", shown_label(label), *(f"{value:.4g}" for value in values))
+            ):
                 item = QTableWidgetItem(text)
                 if column != 1:
-                    item.setTextAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+                    item.setTextAlignment(_RIGHT)
                 self.preview.setItem(place, column, item)
 
     def accept(self) -> None:
@@ -125,10 +134,10 @@ def _plain_table(columns: tuple[str, ...]) -> QTableWidget:
     table.setShowGrid(False)
     table.setFont(figures(table.font()))
     table.verticalHeader().hide()
-    table.verticalHeader().setDefaultSectionSize(26)
+    table.verticalHeader().setDefaultSectionSize(ROW_HEIGHT)
     header = table.horizontalHeader()
+    header.setFixedHeight(HEADER_HEIGHT)
     header.setHighlightSections(False)
     header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
     header.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
-    header.setStretchLastSection(True)
     return table
