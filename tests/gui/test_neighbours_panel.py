@@ -247,9 +247,12 @@ def test_that_nothing_standing_out_is_said_for_tables_large_enough() -> None:
     assert remark(made_answer(noise, rows=10)).startswith("Nothing stands out: the best match is only 1.7σ")
     almost = made_answer(np.concatenate([np.zeros(9), [1.0]]).repeat(4)[::-1])
     assert almost.deviations[0] == pytest.approx(3.0)
-    assert remark(replace(almost, result=replace(almost.result, scores=almost.result.scores - 0.001))) == (
-        "Nothing stands out: the best match is only 2.9σ above the table's background."
-    )
+
+    def lower(by: float) -> str:
+        return remark(replace(almost, result=replace(almost.result, scores=almost.result.scores - by)))
+
+    assert lower(0.001) == "", "the list shows 3.0σ, so the sentence must not call it less"
+    assert lower(0.03) == "Nothing stands out: the best match is only 2.9σ above the table's background."
     clear = made_answer(np.concatenate([[0.9], noise]), rows=10)
     assert remark(clear) == ""
     assert remark(made_answer(np.asarray([0.9, 0.1, 0.0]))) == ""

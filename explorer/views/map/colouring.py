@@ -68,7 +68,8 @@ def coloured(document: Document, theme: Theme) -> Coloured:
         values = _values(by, document, table)
         if values is None:
             one = with_opacity(np.array([rgb(theme.categories[0])], np.uint8))
-            return Coloured(np.zeros(table.listing.rows, np.uint8), one, shown)
+            title = f"{by}: ask first" if by == SIMILARITY else shown
+            return Coloured(np.zeros(table.listing.rows, np.uint8), one, title)
         found = _sequence(values, f"{by} · {shown}", theme)
     palette = found.palette.copy()
     palette[[code for code in document.colouring.hidden if code < len(palette)], 3] = HIDDEN_OPACITY

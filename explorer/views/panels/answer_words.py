@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from math import floor
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -25,10 +23,9 @@ def remark(answer: Answer) -> str:
     elif answer.question.matched != "exact":
         parts.append(f"Matched {answer.question.matched}.")
     if len(result.scores) and int(result.background.counts.sum()) >= _FEWEST_ROWS:
-        best = result.background.above(float(result.scores[0]), result.metric)
+        # As the list shows it: what reads as 3.0 there is not called less here.
+        best = round(result.background.above(float(result.scores[0]), result.metric), 1)
         if best < _CLEAR_MATCH:
-            # Rounded down, or 2.96 would stand here as the 3.0 that it does not reach.
-            best = floor(10 * best) / 10
             parts.append(
                 f"Nothing stands out: the best match is only {signed(best, 1)}σ above the table's background."
             )
