@@ -7,8 +7,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from PySide6.QtCore import Qt
-from PySide6.QtGui import QImage, QPainter
+from PySide6.QtCore import QPointF, Qt
+from PySide6.QtGui import QColor, QImage, QPainter
 from PySide6.QtSvg import QSvgRenderer
 
 from explorer.core.errors import ExplorerError
@@ -17,7 +17,7 @@ from explorer.export.labelling import with_labels
 from explorer.export.legend import legend_layout
 from explorer.export.painter import image_of, paint
 from explorer.export.save import save_pdf, save_png, save_svg, to_image
-from explorer.export.text import TextCache, shown_text
+from explorer.export.text import TextCache, draw_text, font, shown_text
 from explorer.render.palette import DARK, LIGHT, category_palette, rgb, sequence
 from explorer.render.raster import Dots, Raster, dots_for
 from explorer.render.viewport import Viewport
@@ -321,3 +321,22 @@ def test_that_a_file_keeps_nothing_of_a_failed_write(tmp_path):
     with pytest.raises(ExplorerError):
         save_png(a_cloud(), path, 5000)
     assert path.read_bytes() == before
+
+
+def test_that_pictographs_are_not_smeared_by_a_halo() -> None:
+    def drawn(halo: QColor | None) -> QImage:
+        image = QImage(60, 40, QImage.Format.Format_ARGB32_Premultiplied)
+        image.fill(Qt.GlobalColor.transparent)
+        painter = QPainter(image)
+        draw_text(painter, "🎉", font(24), QColor("black"), QPointF(12, 30), halo, outlined=False)
+        painter.end()
+        return image
+
+    def coloured(image: QImage) -> int:
+        pixels = (image.pixelColor(x, y) for x in range(image.width()) for y in range(image.height()))
+        return sum(pixel.alpha() > 200 and pixel.saturation() > 80 for pixel in pixels)
+
+    bare = coloured(drawn(None))
+    if not bare:
+        pytest.skip("no font with coloured pictographs here")
+    assert coloured(drawn(QColor("white"))) <= bare
