@@ -14,9 +14,12 @@ from pytestqt.qtbot import QtBot
 
 from explorer.commands import Session
 from explorer.core.layout import LayoutSettings
+from explorer.core.query import RowTerm
+from explorer.core.results import Metric
 from explorer.document import LayoutStage
 from explorer.document.settings import load_settings
 from explorer.export.save import save_png
+from explorer.jobs import Job, Jobs
 from explorer.views.dialogs.quarantined import QuarantinedRows
 from explorer.views.dialogs.table_picker import TablePicker
 from explorer.views.main_window import MainWindow
@@ -317,3 +320,127 @@ def test_that_labels_of_another_length_are_refused_with_a_way_on(
     document = window.session.document
     qtbot.waitUntil(lambda: document.table is not None and document.table.labels is not None, timeout=30_000)
     assert document.table.labels[0] == "name1"
+
+
+def test_that_keys_work_while_only_the_map_is_shown(qtbot: QtBot, open_window: MainWindow) -> None:
+    only_map = open_window.actions_by_name["only_map"]
+    open_window.activateWindow()
+    canvas = open_window.map.canvas
+
+    def press(key: Qt.Key, held: Qt.KeyboardModifier = Qt.KeyboardModifier.NoModifier) -> None:
+        canvas.setFocus()
+        qtbot.keyClick(canvas, key, held)
+
+    press(Qt.Key.Key_F9)
+    assert only_map.isChecked()
+    assert not open_window.menuBar().isVisible()
+    press(Qt.Key.Key_F9)
+    assert not only_map.isChecked(), "F9 leads back, too"
+    press(Qt.Key.Key_F9)
+    press(Qt.Key.Key_Escape)
+    assert not only_map.isChecked(), "Escape leads back"
+    press(Qt.Key.Key_F9)
+    press(Qt.Key.Key_F, Qt.KeyboardModifier.ControlModifier)
+    assert open_window.query.isVisible()
+    assert open_window.query.field.hasFocus()
+
+
+def test_that_one_key_walks_through_all_parts_that_are_shown(qtbot: QtBot, open_window: MainWindow) -> None:
+    open_window.activateWindow()
+    open_window.session.asking.ask("king")
+    qtbot.waitUntil(lambda: open_window.session.document.answer is not None)
+    seen = []
+    open_window.query.focus_query()
+    for _ in range(4):
+        qtbot.keyClick(QApplication.focusWidget(), Qt.Key.Key_F6)
+        seen.append(QApplication.focusWidget())
+    assert seen == [
+        open_window.map.canvas,
+        open_window.neighbours.list,
+        open_window.side.sources.tree,
+        open_window.query.field,
+    ]
+    assert not open_window.map.ring.isVisible()
+    qtbot.keyClick(QApplication.focusWidget(), Qt.Key.Key_F6)
+    assert open_window.map.ring.isVisible(), "what the keyboard has reached is seen"
+
+
+def test_that_the_side_panel_is_never_wider_than_its_dock(qtbot: QtBot, open_window: MainWindow) -> None:
+    session, side = open_window.session, open_window.side
+    session.mapping.change(method="umap", epochs=5000)
+    session.mapping.start()
+    qtbot.waitUntil(lambda: session.document.stage is LayoutStage.MOVING, timeout=60_000)
+    session.mapping.keep()
+    qtbot.waitUntil(lambda: "epoch" in side.layout_section.progress.text())
+    assert side.widget().width() <= side.viewport().width()
+    session.mapping.stop()
+    settle(qtbot, open_window)
+    assert side.layout_section.progress.text() == "stopped"
+    assert side.widget().width() <= side.viewport().width()
+
+
+def test_that_the_table_of_a_file_closed_while_it_loads_does_not_come(
+    qtbot: QtBot, open_window: MainWindow, tmp_path: Path
+) -> None:
+    opening, document = open_window.session.opening, open_window.session.document
+    shown = document.table
+    path = tmp_path / "late.npy"
+    np.save(path, np.ones((1000, 8), np.float32))
+    with qtbot.waitSignal(open_window.session.jobs.job_started, check_params_cb=_is_loading, timeout=30_000):
+        opening.open([str(path)])
+    opening.close_source(str(path))
+    with qtbot.assertNotEmitted(opening.table_loaded, wait=500):
+        pass
+    assert document.table is shown
+    assert document.source_at(str(path)) is None
+
+
+def _is_loading(job: Job) -> bool:
+    return job.title.startswith("Loading")
+
+
+def test_that_the_start_page_is_busy_until_the_table_has_come(
+    qtbot: QtBot, window: MainWindow, words_file: Path
+) -> None:
+    busy = []
+
+    def look(_job: Job) -> None:
+        busy.append(window.start.busy.isVisibleTo(window.start))
+
+    window.session.jobs.job_ended.connect(look)
+    with qtbot.waitSignal(window.session.opening.table_loaded, timeout=30_000):
+        window.session.opening.open([str(words_file)])
+    window.session.jobs.job_ended.disconnect(look)
+    assert busy[0], "the file is listed; its table is still loading"
+    qtbot.waitUntil(lambda: not window.start.busy.isVisibleTo(window.start), timeout=30_000)
+
+
+def test_that_a_first_picture_that_failed_can_be_tried_again(
+    qtbot: QtBot, open_window: MainWindow, words_file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session = open_window.session
+    with monkeypatch.context() as patched:
+        patched.setattr(session.jobs, "pca", lambda key: _failing(session.jobs))
+        with qtbot.waitSignal(session.notices.posted, timeout=30_000):
+            session.opening.choose_table(str(words_file), session.document.table.listing.name)
+    assert session.document.stage is LayoutStage.WAITING
+    again = next(
+        button for button in open_window.notice.findChildren(QPushButton) if button.text() == "Try again"
+    )
+    again.click()
+    settle(qtbot, open_window)
+
+
+def _failing(jobs: Jobs) -> Job:
+    """A real job that fails in its worker: the table is not there."""
+    return jobs.search(10**9, (RowTerm(1.0, 0),), Metric.COSINE, 1)
+
+
+def test_that_a_table_without_a_healthy_row_says_why_the_map_is_empty(
+    qtbot: QtBot, window: MainWindow, tmp_path: Path
+) -> None:
+    path = tmp_path / "nan.npy"
+    np.save(path, np.full((20, 4), np.nan, np.float32))
+    window.session.opening.open([str(path)])
+    qtbot.waitUntil(lambda: "quarantined" in window.map.waiting.text(), timeout=30_000)
+    assert window.map.waiting.isVisible()
