@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,10 +19,14 @@ from numpy.typing import NDArray
 from explorer.core.errors import ExplorerError
 from explorer.core.labels import Labels
 from explorer.readers.packed_labels import escape, pack
-from explorer.readers.vector_lines import BOM
+from explorer.readers.vector_blocks import load_text
+from explorer.readers.vector_lines import BOM, detect_shape
+from explorer.readers.word_vectors import sample_lines
 
 _LARGEST = 1 << 30
 NAMING = ("label", "labels", "word", "words", "token", "tokens", "text", "name", "title", "term", "key")
+# Enough lines that counts which never rise are no coincidence.
+_COUNTED = re.compile(rb"(?:[^ \n]+ \d+\n){8}")
 ROW_KEYS = ("id", "ids", "index", "row", "token_id", "idx")
 
 
@@ -107,6 +112,8 @@ class LabelText:
                 f"line, “{self._line(0)}”, may be a header or a label.",
                 "Say which with --labels-header yes or --labels-header no.",
             )
+        if self.count <= self.trailing:
+            raise ExplorerError(f"{self.name} has 0 labels for {rows:,} rows: it is empty.")
         start = int(bool(header))
         last = self.count - 1
         raise ExplorerError(
@@ -184,7 +191,35 @@ def read_label_text(path: Path) -> LabelText:
     if b"\t" in data.split(b"\n", 1)[0]:
         lines = [escape(line).split("\t") for line in data.removesuffix(b"\n").split(b"\n")]
         return _of_fields(path.name, lines)
-    return _of_lines(path.name, data)
+    return _of_vectors(path) or _of_counted_words(path.name, data) or _of_lines(path.name, data)
+
+
+def _of_vectors(path: Path) -> LabelText | None:
+    """The words of a text of word vectors; None for any other text, such as names that end in numbers."""
+    try:
+        shape = detect_shape(sample_lines(path), path.name)
+        if shape is None or not shape.labelled:
+            return None
+        block = load_text(path, shape)
+    except ExplorerError:
+        return None
+    text = LabelText(path.name, len(block.sizes), None, block.labels, block.sizes, 0)
+    words = set(text.for_rows(text.count, False).labels)
+    return text if 2 * len(words) > text.count else None
+
+
+def _of_counted_words(name: str, data: bytes) -> LabelText | None:
+    """Words with their counts, most frequent first, as word2vec and GloVe save them; None for other lines."""
+    if not _COUNTED.match(data):
+        return None
+    fields = [line.split(b" ") for line in data.removesuffix(b"\n").split(b"\n")]
+    if any(len(field) != 2 or not field[1].isdigit() or len(field[1]) > 18 for field in fields):
+        return None
+    # word2vec's sentence mark comes first, however often it stands.
+    counts = np.array([int(count) for _, count in fields[1:]], np.int64)
+    if np.any(counts[1:] > counts[:-1]) or len({word for word, _ in fields}) < len(fields):
+        return None
+    return _of_fields(name, [[escape(word), escape(count)] for word, count in fields])
 
 
 def _of_lines(name: str, data: bytes) -> LabelText:

@@ -157,14 +157,15 @@ def _unknown_zip(path: Path) -> ExplorerError:
 
 def _unknown_folder(path: Path) -> ExplorerError:
     names = sorted(entry.name for entry in path.iterdir())
+    name = path.name or path.resolve().name or str(path)  # "." has no name of its own
     if not names:
-        return ExplorerError(f"The folder {path.name} is empty.")
+        return ExplorerError(f"The folder {name} is empty.")
     if "saved_model.pb" in names:
-        return ExplorerError(f"{path.name} is a TensorFlow model.", _EXPORT)
+        return ExplorerError(f"{name} is a TensorFlow model.", _EXPORT)
     if "flax_model.msgpack" in names or "tf_model.h5" in names:
-        return ExplorerError(f"{path.name} holds weights for Flax or TensorFlow only.", _EXPORT)
+        return ExplorerError(f"{name} holds weights for Flax or TensorFlow only.", _EXPORT)
     if any(name.endswith(".gguf") for name in names):
-        return ExplorerError(f"{path.name} holds GGUF models only.", _EXPORT)
+        return ExplorerError(f"{name} holds GGUF models only.", _EXPORT)
     return ExplorerError(
-        f"The folder {path.name} holds no checkpoint.", detail="It holds " + ", ".join(names[:10])
+        f"The folder {name} holds no checkpoint.", detail="It holds " + ", ".join(names[:10])
     )

@@ -151,8 +151,9 @@ def _only_checkpoint(folder: Path) -> Path:
     files = found[min(found)]
     if len(files) > 1:
         names = ", ".join(file.name for file in files[:5]) + (" …" if len(files) > 5 else "")
+        name = folder.name or folder.resolve().name
         raise ExplorerError(
-            f"The folder {folder.name} holds {len(files)} files that can be opened: {names}.",
+            f"The folder {name} holds {len(files)} files that can be opened: {names}.",
             "Open the one you mean, or several at once.",
         )
     return files[0]
@@ -170,4 +171,4 @@ def _head(path: Path) -> bytes:
     except FileNotFoundError:
         raise ExplorerError(f"There is no file {path}.") from None
     except ValueError as error:  # a name that no file can have
-        raise ExplorerError(f"There is no file {path!r}.") from error
+        raise ExplorerError(f"There is no file {str(path)!r}.") from error

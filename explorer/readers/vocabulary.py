@@ -7,6 +7,7 @@ plain list must have exactly as many entries as there are rows. What does not fi
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -27,6 +28,7 @@ _Read: TypeAlias = tuple[Candidate, _Found]
 
 _MOST_NOTES = 3
 _SECOND_LOOK = 1 << 19  # bytes up to which further files are read, only to say that they fit as well
+_LAYER = re.compile(r"\.\d+\.[^.]+.*\.weight$")  # one of many, such as transformer.h.0.mlp.c_proj.weight
 _MUSIC_ROWS, _MUSIC_POSITIONS = 390, 2048
 
 
@@ -92,6 +94,10 @@ class _Slot:
 
     @property
     def is_open(self) -> bool:
+        """Whether a file found beside the checkpoint may name the rows; never those of a layer's weights."""
+        table = self.tables[0]
+        if table.role is not Role.TOKEN and _LAYER.search(table.name):
+            return False
         return self.names is None and any(table.labels is None for table in self.tables)
 
 

@@ -76,6 +76,8 @@ def read_vocabulary(path: Path) -> tuple[Vocabulary, ...] | LabelText:
     ExplorerError
         The file holds no vocabulary, or one that contradicts itself.
     """
+    if not path.is_file():  # a pipe would be waited for
+        raise ExplorerError(f"There is no file {path}." if not path.exists() else f"{path} is no file.")
     try:
         if path.stat().st_size > _LARGEST:
             raise ExplorerError(f"{path.name} is too large for a vocabulary.")

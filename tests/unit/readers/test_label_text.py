@@ -59,6 +59,35 @@ def test_that_multi_byte_labels_survive_in_their_thousands(tmp_path):
     assert names(text(tmp_path, "\n".join(wanted) + "\n"), 50_000) == wanted
 
 
+def test_that_a_vocabulary_with_counts_is_words_and_their_counts(tmp_path):
+    counts = [3, 90, 80, 80, 40, 12, 5, 2, 1]
+    found = text(tmp_path, "".join(f"w{i} {count}\n" for i, count in enumerate(counts))).for_rows(9, None)
+    assert list(found.labels) == [f"w{i}" for i in range(9)]
+    assert found.metadata["column 2"].tolist() == counts
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        [f"class {i}" for i in range(9, 0, -1)],
+        [f"w{i} {i}" for i in range(9)],
+        [f"w{i} {90 - i}" for i in range(9)] + ["new york 3"],
+        ["Boeing 747", "Airbus 380", "Area 51"],
+    ],
+)
+def test_that_names_which_end_in_a_number_stay_whole(tmp_path, lines):
+    assert names(text(tmp_path, "\n".join(lines)), len(lines)) == lines
+
+
+def test_that_word_vectors_give_their_words_and_not_their_numbers(tmp_path):
+    rows = ["king 0.5 -1.25 3", "new york 0.1 0.2 0.3", "né 1e-3 2.5 4.0", "cat 0.25 0.5 0.75"]
+    for header in ("", "4 3\n"):
+        found = text(tmp_path, header + "\n".join(rows) + "\n", "vectors.txt")
+        assert names(found, 4) == ["king", "new york", "né", "cat"]
+    ranges = [f"bin {i} {i + 1}" for i in range(9)]
+    assert names(text(tmp_path, "\n".join(ranges)), 9) == ranges
+
+
 @pytest.mark.parametrize("lines", [2, 1, 5, 0])
 def test_that_a_wrong_count_is_refused_with_both_counts_and_pairs(tmp_path, lines):
     content = "".join(f"word{i}\n" for i in range(lines))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import pickle
 from pathlib import Path
 
@@ -328,5 +329,22 @@ def test_that_a_damaged_vocabulary_leaves_the_table_open_and_says_so(tmp_path):
 
 def test_that_a_chosen_file_that_is_missing_says_so(tmp_path):
     path = checkpoint(tmp_path / "model.pth", embedding__weight=(40, 8))
-    with pytest.raises(ExplorerError, match="cannot be read"):
+    with pytest.raises(ExplorerError, match=r"There is no file .*gone\.json"):
         open_file(path, labels=tmp_path / "gone.json")
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
+def test_that_a_pipe_is_not_waited_for(tmp_path):
+    path = checkpoint(tmp_path / "model.pth", embedding__weight=(40, 8))
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(ExplorerError, match="pipe is no file"):
+        open_file(path, labels=tmp_path / "pipe")
+
+
+def test_that_a_vocabulary_names_no_rows_of_one_layers_weights(tmp_path):
+    path = checkpoint(tmp_path / "model.pth", h__0__mlp__weight=(64, 16), ln_f__weight=(16,))
+    tokenizer(tmp_path, 64)
+    file = open_file(path)
+    assert file.tables[0].labels is None
+    assert not file.notes
+    assert open_file(path, labels=tmp_path / "tokenizer.json").tables[0].labels[1] == "t1"
