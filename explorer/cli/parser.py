@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import re
+import sys
 from collections.abc import Sequence
 from dataclasses import fields
 from pathlib import Path
@@ -187,9 +188,9 @@ def _yes_or_no(text: str) -> bool:
 
 
 def _positive(text: str) -> int:
-    if not re.fullmatch(r"\d{1,18}", text, re.ASCII) or int(text) == 0:
+    if not re.fullmatch(r"0*[1-9]\d*", text, re.ASCII):
         raise argparse.ArgumentTypeError(f"{text!r} is not a whole number above 0")
-    return int(text)
+    return min(int(text.lstrip("0")[:19]), sys.maxsize)  # no table has more rows than that
 
 
 def _seed(text: str) -> int:
@@ -199,7 +200,7 @@ def _seed(text: str) -> int:
 
 
 def _size(text: str) -> tuple[int, int]:
-    match = re.fullmatch(r"(\d{1,5})[x×](\d{1,5})", text, re.ASCII)
+    match = re.fullmatch(r"(\d{1,5})[xX×](\d{1,5})", text, re.ASCII)
     if match is None:
         raise argparse.ArgumentTypeError(f"{text!r} is not a size such as 1600x1200")
     width, height = int(match[1]), int(match[2])

@@ -59,7 +59,7 @@ def one_sentence(error: ExplorerError) -> str:
     """An error's message and hint as one sentence on one line."""
     text = re.sub(r"\s+", " ", str(error)).strip()
     # "Choose …" goes on in lower case; "Qt …" and "UMAP …" do not.
-    text = re.sub(rf"\. (?!{_NAMES})([A-Z])(?=[a-z])", lambda match: f"; {match[1].lower()}", text)
+    text = re.sub(rf"\. (?!{_NAMES})([A-Z])(?=[a-z ])", lambda match: f"; {match[1].lower()}", text)
     text = re.sub(rf"\. (?={_NAMES}|[A-Z])", "; ", text)
     return printable(text if text.endswith((".", "!", "?")) else text + ".")
 

@@ -88,5 +88,5 @@ class Labels:
 
 
 def label_of(labels: Labels | None, row: int) -> str:
-    """The row's name as shown everywhere: its label, else ``#row``."""
-    return f"#{row}" if labels is None else labels[row]
+    """The row's name as shown everywhere: its label, else ``#row``; so, too, where the label is empty."""
+    return (labels[row] if labels is not None else "") or f"#{row}"

@@ -50,6 +50,19 @@ def test_that_the_querys_own_rows_come_back_when_asked_for(call, folder):
     assert said.answer["neighbours"][0] == {"rank": 1, "row": 0, "label": "king", "score": 1.0}
 
 
+@pytest.mark.parametrize("k", ["12", "0099", "9" * 18, "9" * 25])
+def test_that_a_k_beyond_the_table_gives_all_other_rows(call, folder, k):
+    rows = rows_of(call("neighbours", folder / "glove.txt", "king", "-k", k, "--json"))
+    assert sorted(rows) == list(range(1, 12))
+
+
+def test_that_a_row_with_an_empty_label_is_called_by_its_number(call, tmp_path):
+    np.save(tmp_path / "rows.npy", np.eye(3, dtype=np.float32) + 1)
+    (tmp_path / "rows.txt").write_text("one\n\nthree\n")
+    said = call("neighbours", tmp_path / "rows.npy", "one", "--json")
+    assert {entry["row"]: entry["label"] for entry in said.answer["neighbours"]} == {1: "#1", 2: "three"}
+
+
 def test_that_a_label_on_two_rows_asks_one_and_may_find_the_other(call, folder):
     said = call("neighbours", folder / "glove.txt", "bank", "-k", "99", "--json")
     assert any("#9, #10" in note for note in said.answer["notes"])
