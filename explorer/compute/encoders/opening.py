@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+import torch
+
 from explorer.compute.encoders import (
     hugging_face,
     open_clip,
@@ -20,6 +22,9 @@ from explorer.compute.encoders.weights import Weights, read_contents, read_weigh
 from explorer.core.errors import ExplorerError
 from explorer.readers.hf_config import read_json
 from explorer.readers.local_models import local_models
+
+# What reading a configuration comes to that holds a text in place of a number, or the like.
+_NONSENSE = (TypeError, ValueError, KeyError, IndexError, AttributeError, ArithmeticError, RuntimeError)
 
 
 def open_encoder(path: str | Path, *, device: str = "auto", dtype: str = "auto") -> Encoder:
@@ -62,8 +67,18 @@ def open_encoder(path: str | Path, *, device: str = "auto", dtype: str = "auto")
                 return _open_file(found.path, place)
     except OSError as error:
         raise ExplorerError(f"{where} cannot be read.", detail=str(error)) from error
-    except MemoryError as error:
-        raise ExplorerError(f"{name} takes more memory than there is.", detail=str(error)) from error
+    except (MemoryError, torch.OutOfMemoryError) as error:
+        raise ExplorerError(
+            f"{name} takes more memory than there is on {place.device}.",
+            "Close other programs, or choose the device cpu.",
+            str(error),
+        ) from error
+    except _NONSENSE as error:
+        raise ExplorerError(
+            f"{name} is put together in a way that is not understood.",
+            "Download the whole model again.",
+            f"{type(error).__name__}: {error}",
+        ) from error
 
 
 def _resolve(path: str | Path) -> tuple[Path, str]:

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import json
+import random
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
+import made_models
 import pytest
 import torch
+from reference_clip import small_clip
 from safetensors.torch import save_file
 
 from explorer.compute.encoders.opening import open_encoder
@@ -101,3 +106,55 @@ def test_that_an_unknown_device_or_type_is_refused(tmp_path: Path) -> None:
         open_encoder(tmp_path, device="tpu")
     with pytest.raises(ExplorerError, match='no type "int4"'):
         open_encoder(tmp_path, device="cpu", dtype="int4")
+
+
+NONSENSE = (None, "x", -1, 0, [], {}, 10**9, 2.5, True, [1, 2], {"a": 1})
+
+
+def places(values: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+    """Every key of a nested configuration, with those that lead to it."""
+    for key, value in values.items():
+        yield (*path, key)
+        if isinstance(value, dict):
+            yield from places(value, (*path, key))
+
+
+def spoilt(values: dict[str, Any], path: tuple[str, ...], nonsense: Any) -> str:
+    copy = json.loads(json.dumps(values))
+    inner = copy
+    for key in path[:-1]:
+        inner = inner[key]
+    inner[path[-1]] = nonsense
+    return json.dumps(copy)
+
+
+@pytest.mark.parametrize("kind", ["clip", "open_clip"])
+def test_that_nonsense_in_a_configuration_is_refused_in_a_sentence(tmp_path: Path, kind: str) -> None:
+    """It opens, where the value plays no part, or says what is wrong; it never ends in another error."""
+    if kind == "clip":
+        made_models.save_clip(tmp_path)
+        files = ["config.json", "preprocessor_config.json"]
+    else:
+        model = small_clip(torch.nn.GELU(), width=64)
+        save_file(model.state_dict(), tmp_path / "open_clip_model.safetensors")
+        vision = {"image_size": 32, "layers": 2, "width": 64, "patch_size": 8, "head_width": 64}
+        text = {"context_length": 77, "width": 64, "heads": 1, "norm_kwargs": {"eps": 1e-5}}
+        config = {
+            "model_cfg": {"embed_dim": 32, "vision_cfg": vision, "text_cfg": text, "quick_gelu": False},
+            "preprocess_cfg": {"size": 32, "mean": [0.5] * 3, "std": [0.5] * 3, "resize_mode": "squash"},
+        }
+        files = ["open_clip_config.json"]
+        (tmp_path / files[0]).write_text(json.dumps(config))
+    chosen, refused = random.Random(5), 0
+    for name in files:
+        sound = (tmp_path / name).read_text()
+        values = json.loads(sound)
+        for path in chosen.sample(list(places(values)), 12):
+            (tmp_path / name).write_text(spoilt(values, path, chosen.choice(NONSENSE)))
+            try:
+                open_encoder(tmp_path, device="cpu")
+            except ExplorerError:
+                refused += 1
+        (tmp_path / name).write_text(sound)
+    assert refused > 2
+    assert open_encoder(tmp_path, device="cpu").has_images
