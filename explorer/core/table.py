@@ -50,6 +50,8 @@ class EmbeddingTable:
         Further columns: strings (object arrays of str) or numbers.
     notes : tuple of str
         What the user should know of this table, one sentence each.
+    named_by : Path or None
+        A text of labels that the table's file says is its own (TensorBoard's metadata): still to be read.
     """
 
     name: str
@@ -62,6 +64,7 @@ class EmbeddingTable:
     aliases: tuple[str, ...] = ()
     metadata: Mapping[str, NDArray] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    named_by: Path | None = None
 
 
 @dataclass(frozen=True, eq=False)

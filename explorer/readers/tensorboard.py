@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 
 from explorer.core.errors import ExplorerError
 from explorer.core.table import EmbeddingTable, OpenedFile, Role
-from explorer.readers.label_text import NamedRows, read_label_text
 from explorer.readers.mapped_file import MappedFile
 from explorer.readers.vector_blocks import load_text
 from explorer.readers.vector_lines import detect_shape
@@ -50,9 +49,7 @@ def sniff(path: Path, head: bytes) -> bool:
 
 
 def read(path: Path) -> OpenedFile:
-    """List the projector's tables, with the labels and further columns of their metadata.
-
-    Metadata that does not fit is left out, and a note says why.
+    """List the projector's tables, each with the file of its metadata, read where labels are attached.
 
     Raises
     ------
@@ -188,27 +185,9 @@ def _table(
         raise ExplorerError(
             f"{path.name} holds {rows:,} × {dim:,} numbers, not {shape} as its configuration says."
         )
-    named, notes = _named(metadata, rows) if metadata else (None, ())
-    if named and role is Role.OTHER:
+    if metadata is not None and role is Role.OTHER:
         role = Role.TOKEN
-    return EmbeddingTable(
-        name,
-        rows,
-        dim,
-        "float32",
-        role,
-        read,
-        labels=named.labels if named else None,
-        metadata=named.metadata if named else {},
-        notes=notes,
-    )
-
-
-def _named(metadata: Path, rows: int) -> tuple[NamedRows | None, tuple[str, ...]]:
-    try:
-        return read_label_text(metadata).for_rows(rows, None), ()
-    except ExplorerError as error:
-        return None, (f"The rows have no names: {error}",)
+    return EmbeddingTable(name, rows, dim, "float32", role, read, named_by=metadata)
 
 
 def _lines(path: Path) -> tuple[Callable[[], NDArray[np.float32]], int, int]:

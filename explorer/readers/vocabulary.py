@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from explorer.core.errors import ExplorerError
 from explorer.core.labels import Labels
 from explorer.core.table import EmbeddingTable, OpenedFile, Role
-from explorer.readers.label_text import HeaderUnknownError, LabelText
+from explorer.readers.label_text import HeaderUnknownError, LabelText, read_label_text
 from explorer.readers.roles import side_of
 from explorer.readers.vocabulary_files import Vocabulary, read_vocabulary
 from explorer.readers.vocabulary_search import Candidate, candidates
@@ -59,13 +59,15 @@ def attach(
     ExplorerError
         A chosen file is no vocabulary, or does not fit the table.
     """
-    naming = _Naming(opened.tables)
+    naming = _Naming([_by_own_file(table, header, told=labels is None) for table in opened.tables])
     if labels is not None:
         _choose(naming, labels, header, target=False, other_side=target_labels is None)
     if target_labels is not None:
         _choose(naming, target_labels, header, target=True, other_side=False)
     _name_music(naming)
     notes = _search(naming, opened.path, header)
+    told = {note for table in naming.tables for note in table.notes}
+    notes = [note for note in notes if note not in told]
     return replace(opened, tables=naming.finished(), notes=(*opened.notes, *notes))
 
 
@@ -156,6 +158,21 @@ def _instead_of_tokens(tables: Sequence[EmbeddingTable]) -> list[EmbeddingTable]
             if table.role in roles:
                 return [table]
     return []
+
+
+# Said by the file itself
+
+
+def _by_own_file(table: EmbeddingTable, header: bool | None, *, told: bool) -> EmbeddingTable:
+    """A table with the names that its file says are its own; where they do not fit, with a note."""
+    if table.named_by is None:
+        return table
+    try:
+        named = read_label_text(table.named_by).for_rows(table.rows, header)
+    except ExplorerError as error:
+        note = _unused(table.named_by, error)
+        return replace(table, notes=(*table.notes, note)) if told else table
+    return replace(table, labels=named.labels, metadata={**table.metadata, **named.metadata})
 
 
 # Chosen by hand
@@ -323,11 +340,14 @@ def _reason(path: Path, found: _Found, slot: _Slot, header: bool | None) -> str 
     for each in found if isinstance(found, tuple) else (found,):
         try:
             _fitted(each, slot, header, chosen=False)
-        except HeaderUnknownError as error:
-            return f"{path.name} was not used. {error}"
         except ExplorerError as error:
-            return f"{path.name} was not used. {error.message}"
+            return _unused(path, error)
     return None
+
+
+def _unused(path: Path, error: ExplorerError) -> str:
+    """Why a file found does not name rows; and how to say what is unknown of it."""
+    return f"{path.name} was not used. {error if isinstance(error, HeaderUnknownError) else error.message}"
 
 
 # Events that name themselves

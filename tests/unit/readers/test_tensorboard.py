@@ -11,16 +11,16 @@ from hypothesis import strategies as st
 
 from explorer.core.errors import ExplorerError
 from explorer.core.table import OpenedFile, Role
-from explorer.readers import tensorboard
+from explorer.readers import tensorboard, vocabulary
 
 VECTORS = np.array([[0.5, -1, 2], [3, 4, 5.25], [6, 7, 8]], np.float32)
 TENSORS = "".join("\t".join(map(str, row)) + "\n" for row in VECTORS.tolist())
 
 
-def opened(path: Path) -> OpenedFile:
+def opened(path: Path, header: bool | None = None) -> OpenedFile:
     head = b"" if path.is_dir() else path.read_bytes()[:4096]
     assert tensorboard.sniff(path, head)
-    return tensorboard.read(path)
+    return vocabulary.attach(tensorboard.read(path), header=header)
 
 
 def written(folder: Path, **files: str) -> None:
@@ -61,6 +61,10 @@ def test_that_a_header_of_one_column_is_asked_about_and_shifts_nothing(tmp_path)
     assert table.labels is None
     assert "may be a header or a label" in table.notes[0]
     assert "--labels-header" in table.notes[0]
+    assert not opened(tmp_path).notes, "it is said once"
+    (table,) = opened(tmp_path, header=True).tables
+    assert list(table.labels) == ["king", "man", "queen"]
+    assert not table.notes
 
 
 def test_that_metadata_of_another_length_is_left_out_and_told(tmp_path):
@@ -112,6 +116,15 @@ def test_that_a_configuration_lists_its_embeddings(tmp_path):
         assert raw.role is Role.IMAGES
         np.testing.assert_array_equal(words.read(), VECTORS)
         np.testing.assert_array_equal(raw.read(), VECTORS)
+
+
+def test_that_a_header_is_told_to_every_table_of_a_configuration(tmp_path):
+    config = 'embeddings { tensor_name: "%s" tensor_path: "tensors.tsv" metadata_path: "%s.tsv" }\n'
+    written(tmp_path, tensors__tsv=TENSORS, a__tsv="name\n1\n2\n3\n", b__tsv="name\nx\ny\nz\n")
+    written(tmp_path, projector_config__pbtxt=config % ("a", "a") + config % ("b", "b"))
+    assert [table.labels for table in opened(tmp_path).tables] == [None, None]
+    first, second = opened(tmp_path, header=True).tables
+    assert (list(first.labels), list(second.labels)) == (["1", "2", "3"], ["x", "y", "z"])
 
 
 @pytest.mark.parametrize(
