@@ -14,6 +14,7 @@ from explorer.core.table import EmbeddingTable, OpenedFile, Role
 from explorer.readers.contents import Contents
 from explorer.readers.hf_config import tied_outputs
 from explorer.readers.named_vectors import labels_of
+from explorer.readers.other_kinds import only_names
 from explorer.readers.roles import RANKS, Found, find_tables, is_lookup_name, side_of
 from explorer.readers.tensors import Tensor, reshaped
 
@@ -132,10 +133,7 @@ def _notes(path: Path, contents: Contents) -> tuple[str, ...]:
 def _nothing(path: Path, contents: Contents) -> ExplorerError:
     count = len(contents.tensors) + len(contents.unreadable)
     if contents.vocabularies and not count:
-        return ExplorerError(
-            f"{path.name} holds names but no vectors.",
-            "It looks like a vocabulary: open the table it belongs to and choose it as that table's labels.",
-        )
+        return only_names(path)
     if not count:
         return ExplorerError(f"{path.name} holds no tensors.")
     largest = sorted(contents.tensors.items(), key=lambda item: item[1].shape, reverse=True)[:_SHOWN]

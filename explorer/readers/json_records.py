@@ -28,6 +28,9 @@ Columns: TypeAlias = tuple[dict[str, NDArray], dict[str, NDArray[np.float32]]]
 def plan_records(records: Iterable[Mapping[str, Any]], name: str) -> Plan | None:
     """What the keys of some records are for; None where they hold no vectors.
 
+    A number is a dimension only where every record has it. A lone object may be a file of settings or a
+    vocabulary: there only lists that are no whole numbers are vectors.
+
     Parameters
     ----------
     records : iterable of mapping
@@ -37,6 +40,7 @@ def plan_records(records: Iterable[Mapping[str, Any]], name: str) -> Plan | None
     """
     kinds: dict[str, Kind] = {}
     everywhere: set[str] | None = None
+    record: Mapping[str, Any] = {}
     count = 0
     for record in records:
         count += 1
@@ -48,9 +52,10 @@ def plan_records(records: Iterable[Mapping[str, Any]], name: str) -> Plan | None
     plan = plan_columns(kinds, name)
     if plan is None:
         return None
+    if count < 2:
+        return plan if all(_is_real(record.get(key)) for key in plan.tables) else None
     dimensions = {key for keys in plan.tables.values() if len(keys) > 1 for key in keys}
-    # One object of numbers is a file of settings or a vocabulary; a dimension stands in every record.
-    return None if dimensions and (count < 2 or not dimensions <= (everywhere or set())) else plan
+    return plan if dimensions <= (everywhere or set()) else None
 
 
 def kind_of(value: Any) -> Kind | None:
@@ -126,6 +131,10 @@ def opened_records(path: Path, form: str, plan: Plan, read: Columns) -> OpenedFi
             )
         )
     return OpenedFile(path, form, tuple(tables), tuple(notes))
+
+
+def _is_real(value: Any) -> bool:
+    return isinstance(value, list) and any(isinstance(item, float) for item in value)
 
 
 def _giving(vectors: NDArray[np.float32]) -> Callable[[], NDArray[np.float32]]:

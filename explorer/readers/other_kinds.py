@@ -8,6 +8,7 @@ from pathlib import Path
 
 from explorer.core.errors import ExplorerError
 from explorer.core.table import OpenedFile
+from explorer.readers.vocabulary_files import read_vocabulary
 from explorer.readers.zip_entries import AGAIN
 
 _NOT_YET = "This version does not read that format."
@@ -60,6 +61,14 @@ def read(path: Path) -> OpenedFile:
     raise ExplorerError(f"{path.name} {what}.", hint)
 
 
+def only_names(path: Path) -> ExplorerError:
+    """What to say of a vocabulary that is opened as if it were a table."""
+    return ExplorerError(
+        f"{path.name} holds names but no vectors.",
+        "It looks like a vocabulary: open the table it belongs to and choose it as that table's labels.",
+    )
+
+
 def refuse_unknown(path: Path, head: bytes) -> ExplorerError:
     """What to say of a file or folder that no reader knows."""
     if path.is_dir():
@@ -70,6 +79,8 @@ def refuse_unknown(path: Path, head: bytes) -> ExplorerError:
         return ExplorerError(
             f"{path.name} starts with nothing but zeros: it was not written to its end.", AGAIN
         )
+    if _is_vocabulary(path):
+        return only_names(path)
     if head.startswith(b"{") and b"\0" not in head:
         return ExplorerError(f"{path.name} is JSON, but holds no vectors that are known here.")
     return ExplorerError(
@@ -131,6 +142,14 @@ def _ends_as_leveldb(path: Path) -> bool:
         size = file.seek(0, 2)
         file.seek(max(0, size - 8))
         return file.read(8) == b"\x57\xfb\x80\x8b\x24\x75\x47\xdb"
+
+
+def _is_vocabulary(path: Path) -> bool:
+    """Whether the file says of itself what ids are called: any text may be labels, so that is no sign."""
+    try:
+        return isinstance(read_vocabulary(path), tuple)
+    except ExplorerError:
+        return False
 
 
 def _unknown_zip(path: Path) -> ExplorerError:

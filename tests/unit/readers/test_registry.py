@@ -145,6 +145,27 @@ def test_that_several_checkpoints_in_a_folder_are_named(tmp_path: Path) -> None:
         open_file(tmp_path)
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"the": 0, "of": 1, "and": 2, "to": 3}',
+        '["the", "of", "and", "to"]',
+        "[PAD]\n[UNK]\nthe\nof\n",
+        '{"model": {"type": "WordLevel", "vocab": {"the": 0, "of": 1, "and": 2}, "unk_token": "the"}}',
+    ],
+)
+def test_that_a_vocabulary_opened_as_a_table_is_told_for_what_it_is(tmp_path: Path, text: str) -> None:
+    (tmp_path / "names").write_text(text)
+    with pytest.raises(ExplorerError, match=r"names holds names but no vectors.*labels"):
+        open_file(tmp_path / "names")
+
+
+def test_that_other_json_is_no_vocabulary(tmp_path: Path) -> None:
+    (tmp_path / "config.json").write_text('{"model_type": "bert", "vocab_size": 30522, "layers": [1, 2]}')
+    with pytest.raises(ExplorerError, match="is JSON, but holds no vectors"):
+        open_file(tmp_path / "config.json")
+
+
 def test_that_a_vocabulary_opened_as_a_table_says_what_it_is(tmp_path: Path) -> None:
     (tmp_path / "dict.p").write_bytes(pickle.dumps({f"w{i}": i for i in range(60)}))
     with pytest.raises(ExplorerError, match=r"dict\.p holds names but no vectors.*labels"):
