@@ -13,6 +13,7 @@ from explorer.readers.zip_entries import AGAIN
 
 _NOT_YET = "This version does not read that format."
 _EXPORT = f"{_NOT_YET} Save its table as .npy, .safetensors or a PyTorch checkpoint."
+_LEAST_NAMES = 4
 _OLD_TORCH = frozenset(["sys_info", "pickle", "storages", "tensors"])
 
 _MARKS: tuple[tuple[bytes, str, str], ...] = (
@@ -147,9 +148,13 @@ def _ends_as_leveldb(path: Path) -> bool:
 def _is_vocabulary(path: Path) -> bool:
     """Whether the file says of itself what ids are called: any text may be labels, so that is no sign."""
     try:
-        return isinstance(read_vocabulary(path), tuple)
+        found = read_vocabulary(path)
     except ExplorerError:
         return False
+    # Settings may hold a short list of names, too.
+    return isinstance(found, tuple) and any(
+        sum(text is not None for text in each.texts) >= _LEAST_NAMES for each in found
+    )
 
 
 def _unknown_zip(path: Path) -> ExplorerError:

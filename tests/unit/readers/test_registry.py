@@ -161,7 +161,8 @@ def test_that_a_vocabulary_opened_as_a_table_is_told_for_what_it_is(tmp_path: Pa
 
 
 def test_that_other_json_is_no_vocabulary(tmp_path: Path) -> None:
-    (tmp_path / "config.json").write_text('{"model_type": "bert", "vocab_size": 30522, "layers": [1, 2]}')
+    settings = '{"model_type": "bert", "architectures": ["BertModel"], "vocab_size": 30522, "layers": [1, 2]}'
+    (tmp_path / "config.json").write_text(settings)
     with pytest.raises(ExplorerError, match="is JSON, but holds no vectors"):
         open_file(tmp_path / "config.json")
 
