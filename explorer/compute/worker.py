@@ -2,26 +2,20 @@
 
 from __future__ import annotations
 
-import multiprocessing
-import os
 import queue
 import signal
-import sys
 import threading
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from multiprocessing.connection import Connection
 from multiprocessing.context import SpawnProcess
-from pathlib import Path
 
-import explorer
 from explorer.compute.entry import run_worker
 from explorer.compute.protocol import Cancel, Done, Failed, Quit, Ready, Reply, Request, Restarted, Stopped
 from explorer.compute.sharing import SessionFolder, id_of, pack, unpack
+from explorer.compute.spawning import SPAWN, safe_path
 from explorer.core.errors import ExplorerError
 
-_SPAWN = multiprocessing.get_context("spawn")
-_STARTING = threading.Lock()
 _MOST_CRASHES = 3
 _QUIT_SECONDS = 0.5
 
@@ -123,15 +117,15 @@ class Worker:
 
     def _live(self, first: list[Request]) -> tuple[bool, str]:
         """Start a process and listen until it ends: whether it was ever well, and why it ended."""
-        ours, theirs = _SPAWN.Pipe()
-        process = _SPAWN.Process(
+        ours, theirs = SPAWN.Pipe()
+        process = SPAWN.Process(
             target=run_worker,
             args=(self.name, theirs, self._folder.path, self._device),
             name=f"embedding-explorer {self.name}",
             daemon=True,
         )
         try:
-            with _STARTING, _safe_path():
+            with safe_path():
                 process.start()
         except OSError as error:
             return False, f"no process could be started: {error}"
@@ -229,24 +223,3 @@ def _reason(exit_code: int | None) -> str:
             name = signal.Signals(-exit_code).name
             return f"it was ended by {name}" + (", perhaps for want of memory" if name == "SIGKILL" else "")
     return f"it ended with status {exit_code}"
-
-
-@contextmanager
-def _safe_path() -> Iterator[None]:
-    """Start a process so that it never imports a module that lies in the working folder.
-
-    A spawned interpreter looks there first of all, and then takes over its parent's ``sys.path``.
-    """
-    before = sys.path
-    here, home = Path.cwd(), Path(explorer.__file__).parents[1]
-    sys.path = [entry for entry in before if Path(entry or ".").resolve() != here or home == here]
-    set_before = os.environ.get("PYTHONSAFEPATH")
-    os.environ["PYTHONSAFEPATH"] = "1"
-    try:
-        yield
-    finally:
-        sys.path = before
-        if set_before is None:
-            del os.environ["PYTHONSAFEPATH"]
-        else:
-            os.environ["PYTHONSAFEPATH"] = set_before

@@ -18,6 +18,7 @@ class Verdict(StrEnum):
     EMPTY = "empty"
     GONE = "gone"
     NOT_ENCODED = "not encoded"
+    PENDING = "not indexed yet"
 
 
 class PictureError(ExplorerError):

@@ -105,7 +105,7 @@ def read_captions(path: Path) -> Pairs:
     text = _text_of(path)
     first = next((line for line in text.splitlines() if line.strip()), "")
     pairs = list(
-        _from_json_lines(text, path) if first.lstrip().startswith("{") else _from_columns(text, first)
+        _from_json_lines(text, path) if first.lstrip().startswith("{") else _from_columns(text, first, path)
     )
     if not pairs:
         raise ExplorerError(

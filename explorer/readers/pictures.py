@@ -80,7 +80,7 @@ def read_picture(path: Path) -> Picture:
     return decode_picture(read_bytes(path), path.name)
 
 
-def read_bytes(path: Path) -> bytes:
+def read_bytes(path: str | Path) -> bytes:
     """A picture file's bytes, of a believable number.
 
     Raises
@@ -88,6 +88,7 @@ def read_bytes(path: Path) -> bytes:
     PictureError
         It is gone, empty, too large, or can't be read.
     """
+    path = Path(path)
     try:
         with path.open("rb") as file:
             data = file.read(MOST_BYTES + 1)

@@ -31,6 +31,7 @@ from explorer.readers import (
     other_kinds,
     parquet_file,
     pickle_file,
+    picture_index,
     safetensors_file,
     tensorboard,
     torch_legacy,
@@ -55,6 +56,7 @@ class Reader(Protocol):
 
 
 READERS: tuple[Reader, ...] = (
+    picture_index,
     other_kinds,
     torch_zip,
     torch_legacy,

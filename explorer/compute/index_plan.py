@@ -1,0 +1,112 @@
+"""What a run over a folder has to do, told from an index and from the files' sizes and times."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pyarrow as pa
+
+from explorer.compute.decoding import Task
+from explorer.compute.index_store import empty_rows
+from explorer.core.errors import ExplorerError
+from explorer.core.index import IndexProgress
+from explorer.core.pictures import Verdict
+from explorer.readers.index_files import shown_path
+from explorer.readers.picture_folder import FolderScan
+from explorer.readers.picture_index import PictureIndex
+
+Tell = Callable[[IndexProgress], None]
+
+# Verdicts that stand as long as the file's size and time do; the others may have had another cause.
+_LASTING = frozenset((Verdict.OK, Verdict.EMPTY, Verdict.CUT_OFF, Verdict.NOT_A_PICTURE, Verdict.TOO_LARGE))
+
+
+@dataclass
+class Plan:
+    """What a run has to do, told from the files' sizes and times.
+
+    Attributes
+    ----------
+    present : list of str
+        Paths of all pictures in the folder.
+    to_do : list of int
+        Rows to decode, in the order of the folder.
+    new : list of (bytes, int, int)
+        Path, size and time of pictures that have no row yet.
+    gone : list of int
+        Rows whose files are gone.
+    changed : int
+    notes : list of str
+    """
+
+    present: list[str] = field(default_factory=list)
+    to_do: list[int] = field(default_factory=list)
+    new: list[tuple[bytes, int, int]] = field(default_factory=list)
+    gone: list[int] = field(default_factory=list)
+    changed: int = 0
+    notes: list[str] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, folder: Path, index: PictureIndex, tell: Tell) -> Plan:
+        """Compare a folder with an index.
+
+        Raises
+        ------
+        ExplorerError
+            The folder holds no pictures.
+        """
+        plan = cls()
+        scan = FolderScan(folder)
+        known = {path: row for row, path in enumerate(index.rows["path"].to_pylist())}
+        sizes, times = (index.rows[name].to_numpy() for name in ("size", "modified_ns"))
+        verdicts = index.rows["verdict"].to_pylist()
+        for number, file in enumerate(scan.files()):
+            if number % 1000 == 0:
+                tell(IndexProgress("Looking through the folder", number))
+            plan.present.append(file.path)
+            key = os.fsencode(file.path)
+            row = known.pop(key, None)
+            if row is None:
+                plan.to_do.append(len(index) + len(plan.new))
+                plan.new.append((key, file.size, file.modified_ns))
+                continue
+            same = (sizes[row], times[row]) == (file.size, file.modified_ns)
+            if not same or verdicts[row] not in _LASTING:
+                plan.to_do.append(row)
+                plan.changed += not same and verdicts[row] != Verdict.PENDING
+        plan._miss(known, scan.unreadable, verdicts)
+        if not plan.present:
+            raise ExplorerError(f"The folder {folder} holds no pictures.")
+        return plan
+
+    def _miss(self, missing: dict[bytes, int], unreadable: list[str], verdicts: list[str]) -> None:
+        """Rows without a file are gone, unless their folder could not be looked into."""
+        hidden = tuple(os.fsencode(f"{folder}/") for folder in unreadable)
+        for path, row in missing.items():
+            if not path.startswith(hidden) and verdicts[row] != Verdict.GONE:
+                self.gone.append(row)
+        self.notes += [f"The folder {folder or '.'} could not be looked into." for folder in unreadable]
+
+    def rows(self, index: PictureIndex, captions: Mapping[str, tuple[str, ...]]) -> pa.Table:
+        """The index's rows with new ones after them, gone ones marked, and today's captions."""
+        paths, sizes, times = zip(*self.new, strict=True) if self.new else ((), (), ())
+        rows = pa.concat_tables([index.rows, empty_rows(paths, sizes, times)])
+        if self.gone:
+            gone = dict.fromkeys(self.gone)
+            for name, value in (("verdict", str(Verdict.GONE)), ("reason", "the file is no longer there")):
+                old = rows[name].to_pylist()
+                values = [value if row in gone else text for row, text in enumerate(old)]
+                rows = rows.set_column(rows.schema.get_field_index(name), rows.schema.field(name), [values])
+        texts = [list(captions.get(shown_path(path), ())) for path in rows["path"].to_pylist()]
+        at = rows.schema.get_field_index("captions")
+        column = pa.chunked_array([pa.array(texts, rows.schema.field(at).type)])
+        return rows.set_column(at, rows.schema.field(at), column).combine_chunks()
+
+    def tasks(self, folder: Path, index: PictureIndex) -> Iterator[Task]:
+        """The pictures to decode."""
+        for row in self.to_do:
+            known = index.rows["hash"][row].as_py() if index.verdict(row) is Verdict.OK else None
+            yield Task(row, os.path.join(folder, index.name(row)), known)

@@ -1,0 +1,97 @@
+"""The picture files in a folder and all that it holds."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from explorer.readers.index_files import is_index
+from explorer.readers.pictures import is_picture_file
+
+
+@dataclass(frozen=True)
+class PictureFile:
+    """A file that is meant to be a picture.
+
+    Attributes
+    ----------
+    path : str
+        In the folder, with ``/``; bytes that are no text as lone surrogates.
+    size : int
+        Bytes; -1 where a link leads nowhere.
+    modified_ns : int
+    """
+
+    path: str
+    size: int
+    modified_ns: int
+
+
+@dataclass
+class FolderScan:
+    """What there is in a folder; ``files`` fills ``unreadable`` while it is run through.
+
+    Attributes
+    ----------
+    folder : Path
+    unreadable : list of str
+        Folders (paths in the folder) that could not be looked into.
+    """
+
+    folder: Path
+    unreadable: list[str] = field(default_factory=list)
+
+    def files(self) -> Iterator[PictureFile]:
+        """All picture files, folder by folder in the order of their names; hidden ones and indexes left out.
+
+        Links to folders are followed, each folder only once.
+        """
+        seen: set[tuple[int, int]] = set()
+        waiting = [""]
+        while waiting:
+            inside = waiting.pop()
+            below: list[str] = []
+            for entry in self._entries(inside, seen):
+                path = f"{inside}/{entry.name}" if inside else entry.name
+                if entry.name.startswith("."):
+                    continue
+                if _is_folder(entry):
+                    if not is_index(Path(entry.path)):
+                        below.append(path)
+                elif (file := _picture_file(entry, path)) is not None:
+                    yield file
+            waiting.extend(reversed(below))
+
+    def _entries(self, inside: str, seen: set[tuple[int, int]]) -> list[os.DirEntry[str]]:
+        place = self.folder / inside
+        try:
+            status = place.stat()
+            key = (status.st_dev, status.st_ino)
+            if key in seen and status.st_ino:
+                return []
+            seen.add(key)
+            with os.scandir(place) as entries:
+                return sorted(entries, key=lambda entry: entry.name)
+        except OSError:
+            self.unreadable.append(inside)
+            return []
+
+
+def _is_folder(entry: os.DirEntry[str]) -> bool:
+    with suppress(OSError):
+        return entry.is_dir()
+    return False
+
+
+def _picture_file(entry: os.DirEntry[str], path: str) -> PictureFile | None:
+    try:
+        status = entry.stat()
+    except OSError:
+        # A link that leads nowhere; a verdict will say so where its name is a picture's.
+        return PictureFile(path, -1, 0) if is_picture_file(Path(entry.path)) else None
+    if not entry.is_file() or not is_picture_file(Path(entry.path)):
+        return None
+    return PictureFile(path, status.st_size, status.st_mtime_ns)

@@ -1,0 +1,375 @@
+"""An index of pictures, opened to be searched; also read while a run is filling it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
+
+from explorer.core.errors import ExplorerError
+from explorer.core.index import Manifest
+from explorer.core.labels import Labels
+from explorer.core.pictures import Verdict
+from explorer.core.table import EmbeddingTable, OpenedFile, Role
+from explorer.readers import safetensors_file
+from explorer.readers.index_files import (
+    CAPTION_DIGESTS,
+    CAPTION_VECTORS,
+    CAPTIONS,
+    DIGEST_BYTES,
+    FOUND,
+    IMAGE_VECTORS,
+    PICTURES,
+    ROW_COLUMNS,
+    ROWS,
+    THUMBNAILS,
+    VECTORS,
+    caption_digest,
+    is_index,
+    journal_files,
+    pictures_folder,
+    read_manifest,
+    shown_path,
+    vectors_of,
+)
+
+_TRIES = 5
+_FAULTS = (pa.ArrowException, OSError, ValueError, KeyError)
+
+
+@dataclass(frozen=True, eq=False)
+class PictureIndex:
+    """An index as it was when it was opened.
+
+    Attributes
+    ----------
+    path : Path
+        The index.
+    folder : Path
+        The pictures'.
+    manifest : Manifest
+    rows : pyarrow.Table
+        With ``index_files.ROW_COLUMNS``; row i is picture i.
+    """
+
+    path: Path
+    folder: Path
+    manifest: Manifest
+    rows: pa.Table
+    _journal: tuple[Path, ...] = ()
+    _caption_journal: tuple[Path, ...] = ()
+
+    @property
+    def dim(self) -> int:
+        return self.manifest.encoder.dim
+
+    def __len__(self) -> int:
+        return int(self.rows.num_rows)
+
+    def name(self, row: int) -> str:
+        """A picture's path in the folder, with ``/``."""
+        return shown_path(self.rows["path"][row].as_py())
+
+    def file(self, row: int) -> Path:
+        """A picture's absolute path."""
+        return self.folder / self.name(row)
+
+    def captions(self, row: int) -> tuple[str, ...]:
+        """A picture's captions."""
+        return tuple(self.rows["captions"][row].as_py() or ())
+
+    def verdict(self, row: int) -> Verdict:
+        """Whether a picture has a vector, or why not."""
+        return Verdict(self.rows["verdict"][row].as_py())
+
+    def reason(self, row: int) -> str:
+        """Why a picture has no vector, in words; empty where it has one."""
+        return self.rows["reason"][row].as_py() or ""
+
+    def thumbnail(self, row: int) -> bytes | None:
+        """A picture's thumbnail as a JPEG, its longer side at most 256 pixels; None where there is none."""
+        number, start, size = (
+            self.rows[f"thumbnail_{what}"][row].as_py() for what in ("file", "start", "size")
+        )
+        if number is None or not size:
+            return None
+        try:
+            with (self.path / THUMBNAILS / f"{number:06}.bin").open("rb") as file:
+                file.seek(start)
+                data = file.read(size)
+        except OSError:
+            return None
+        return data if len(data) == size else None
+
+    @cached_property
+    def has_vector(self) -> NDArray[np.bool_]:
+        """Rows with a vector, shape (rows,)."""
+        ok = pc.equal(self.rows["verdict"], str(Verdict.OK))
+        known: NDArray[np.bool_] = ok.combine_chunks().to_numpy(zero_copy_only=False).astype(np.bool_)
+        return known
+
+    @cached_property
+    def first_twin(self) -> NDArray[np.int64]:
+        """For each row the first row with a vector and the same content; itself where there is none before.
+
+        Shape (rows,). Rows without a vector are nobody's twin.
+        """
+        rows = np.flatnonzero(self.has_vector)
+        twins = np.arange(len(self), dtype=np.int64)
+        if len(rows):
+            hashes = pc.fill_null(self.rows["hash"].take(pa.array(rows)), b"\0" * DIGEST_BYTES)
+            raw = b"".join(hashes.to_pylist())
+            pairs = np.frombuffer(raw, np.dtype((np.void, DIGEST_BYTES)))
+            _, first, group = np.unique(pairs, return_index=True, return_inverse=True)
+            twins[rows] = rows[first[group]]
+        return twins
+
+    @property
+    def duplicates(self) -> NDArray[np.int64]:
+        """Rows whose content an earlier row has, ascending."""
+        return np.flatnonzero(self.first_twin != np.arange(len(self)))
+
+    def vectors(self) -> NDArray[np.float32]:
+        """All rows' vectors, shape (rows, dim): of unit length, NaN where there is none.
+
+        Raises
+        ------
+        ExplorerError
+            The file is damaged.
+        """
+        # A journal file that is gone by now is in the stored vectors, which are looked at after it.
+        journal = [table for file in self._journal if (table := _vectors_in(file, "row")) is not None]
+        stored = self._tensor(IMAGE_VECTORS, self.dim, np.float32)
+        usable = self.has_vector
+        if not journal and len(stored) == len(self) and not _lost(stored, usable).any():
+            return stored
+        # In memory where the stored vectors are not all there is.
+        vectors = np.full((len(self), self.dim), np.nan, np.float32)
+        count = min(len(stored), len(self))
+        vectors[:count] = stored[:count]
+        for table in journal:
+            rows = table["row"].to_numpy()
+            vectors[rows[rows < len(self)]] = vectors_of(table["vector"], self.dim)[rows < len(self)]
+        vectors[~usable] = np.nan
+        return vectors
+
+    def caption_vectors(self) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
+        """Vectors of all captions in the order of their rows, and the row of each.
+
+        Returns
+        -------
+        float32 array, shape (captions, dim)
+            NaN for captions that have not been encoded.
+        int64 array, shape (captions,)
+
+        Raises
+        ------
+        ExplorerError
+            The file is damaged.
+        """
+        texts, owners = self.all_captions()
+        digests = [caption_digest(text) for text in texts]
+        places = dict.fromkeys(digests, -1)
+        vectors = np.full((len(texts), self.dim), np.nan, np.float32)
+        for keys, stored in self.caption_sources():
+            places = dict.fromkeys(places, -1) | {key: i for i, key in enumerate(keys) if key in places}
+            here = np.array([places[key] for key in digests], np.int64)
+            vectors[here >= 0] = stored[here[here >= 0]]
+        return vectors, owners
+
+    def all_captions(self) -> tuple[list[str], NDArray[np.int64]]:
+        """All captions in the order of their rows, and the row of each."""
+        lists = self.rows["captions"].combine_chunks()
+        owners = pc.list_parent_indices(lists).to_numpy(zero_copy_only=False).astype(np.int64)
+        return lists.flatten().to_pylist(), owners
+
+    def caption_sources(self) -> Iterator[tuple[list[bytes], NDArray[np.float32]]]:
+        """Digests of captions and their vectors, source by source; later ones count."""
+        tables = [_vectors_in(file, "digest") for file in self._caption_journal]
+        vectors = self._tensor(CAPTION_VECTORS, self.dim, np.float32)
+        digests = [bytes(key) for key in self._tensor(CAPTION_DIGESTS, DIGEST_BYTES, np.uint8)]
+        if len(digests) != len(vectors):
+            raise self._damaged("captions and their vectors differ in number")
+        yield digests, vectors
+        for table in tables:
+            if table is not None:
+                yield table["digest"].to_pylist(), vectors_of(table["vector"], self.dim)
+
+    def labels(self) -> Labels:
+        """The pictures' paths in the folder."""
+        return Labels.from_texts(map(shown_path, self.rows["path"].to_pylist()), "file names")
+
+    def _tensor(self, name: str, width: int, dtype: type) -> NDArray:
+        file = self.path / VECTORS
+        if not file.exists():
+            return np.empty((0, width), dtype)
+        tensor = safetensors_file.read_contents(file).tensors.get(name)
+        if tensor is None:
+            return np.empty((0, width), dtype)
+        if tensor.shape[1:] != (width,) or tensor.dtype != np.dtype(dtype).name:
+            raise self._damaged(f"{name} is {tensor.shape} of {tensor.dtype}")
+        return tensor.read()
+
+    def _damaged(self, detail: str) -> ExplorerError:
+        return ExplorerError(f"The index {self.path.name} is damaged.", "Index the folder anew.", detail)
+
+
+def open_index(path: Path) -> PictureIndex:
+    """Open an index.
+
+    Raises
+    ------
+    ExplorerError
+        It is none, or damaged.
+    """
+    for _ in range(_TRIES):
+        try:
+            manifest = read_manifest(path)
+            # The journal first: what is moved out of it meanwhile is in the files read after it.
+            files = tuple(journal_files(path, PICTURES))
+            tables = [pq.read_table(file, columns=["row", *FOUND.names]) for file in files]
+            captions = tuple(journal_files(path, CAPTIONS))
+            rows = _read_rows(path)
+            if tables:
+                journal = pa.concat_tables(tables)
+                rows = _overlaid(rows, _last_of_each(journal.filter(pc.less(journal["row"], rows.num_rows))))
+            return PictureIndex(path, pictures_folder(path, manifest), manifest, rows, files, captions)
+        except FileNotFoundError:
+            continue
+        except _FAULTS as error:
+            raise ExplorerError(
+                f"The index {path.name} is damaged.", "Index the folder anew.", str(error)
+            ) from error
+    raise ExplorerError(f"The index {path.name} is damaged: {ROWS} is missing.", "Index the folder anew.")
+
+
+def sniff(path: Path, head: bytes) -> bool:
+    """Whether a folder is an index."""
+    return not head and is_index(path)
+
+
+def read(path: Path) -> OpenedFile:
+    """Open an index as a table of image vectors and, with captions, one of theirs.
+
+    Raises
+    ------
+    ExplorerError
+    """
+    index = open_index(path)
+    if not len(index):
+        raise ExplorerError(f"The index {path.name} holds no pictures yet.")
+    notes = [*state_notes(index)]
+    table = EmbeddingTable(
+        IMAGE_VECTORS,
+        len(index),
+        index.dim,
+        "float32",
+        Role.IMAGES,
+        index.vectors,
+        labels=index.labels(),
+        metadata={
+            "verdict": np.array(index.rows["verdict"].to_pylist(), object),
+            "caption": np.array(_first_captions(index), object),
+        },
+        notes=tuple(notes),
+    )
+    texts, owners = index.all_captions()
+    tables = [table]
+    if texts:
+        captions = EmbeddingTable(
+            CAPTION_VECTORS,
+            len(texts),
+            index.dim,
+            "float32",
+            Role.OTHER,
+            lambda: index.caption_vectors()[0],
+            labels=Labels.from_texts(texts, "captions"),
+            metadata={"picture": owners},
+        )
+        tables.append(captions)
+    return OpenedFile(path, f"picture index made by {index.manifest.encoder.name}", tuple(tables))
+
+
+def state_notes(index: PictureIndex) -> list[str]:
+    """What is to be said of an index that is not whole, or not wholly of vectors."""
+    notes = []
+    verdicts = index.rows["verdict"].to_pylist()
+    waiting = verdicts.count(Verdict.PENDING)
+    without = len(verdicts) - waiting - verdicts.count(Verdict.OK)
+    if waiting:
+        notes.append(f"{_pictures(waiting)} {_are(waiting)} not indexed yet: run the index command again.")
+    if without:
+        notes.append(
+            f"{_pictures(without)} of {len(verdicts):,} could not be used and {_have(without)} no vector."
+        )
+    if twins := len(index.duplicates):
+        notes.append(f"{_pictures(twins)} {_are(twins)} the same as an earlier one and counted once.")
+    return notes
+
+
+def _pictures(count: int) -> str:
+    return f"{count:,} picture{'' if count == 1 else 's'}"
+
+
+def _are(count: int) -> str:
+    return "is" if count == 1 else "are"
+
+
+def _have(count: int) -> str:
+    return "has" if count == 1 else "have"
+
+
+def _first_captions(index: PictureIndex) -> list[str]:
+    return [texts[0] if texts else "" for texts in index.rows["captions"].to_pylist()]
+
+
+def _read_rows(path: Path) -> pa.Table:
+    rows = pq.read_table(path / ROWS)
+    if rows.schema.names != ROW_COLUMNS.names:
+        raise ValueError(f"{ROWS} has the columns {', '.join(rows.schema.names)}")
+    return rows.cast(ROW_COLUMNS)
+
+
+def _vectors_in(file: Path, key: str) -> pa.Table | None:
+    """A journal file's vectors; None where it has been folded into the others meanwhile."""
+    try:
+        return pq.read_table(file, columns=[key, "vector"])
+    except FileNotFoundError:
+        return None
+    except _FAULTS as error:
+        raise ExplorerError(f"{file.name} in the index is damaged.", detail=str(error)) from error
+
+
+def _last_of_each(journal: pa.Table) -> pa.Table:
+    """The last entry of each row."""
+    rows = journal["row"].to_numpy()
+    _, last = np.unique(rows[::-1], return_index=True)
+    return journal.take(pa.array(len(rows) - 1 - last))
+
+
+def _overlaid(rows: pa.Table, journal: pa.Table) -> pa.Table:
+    """The rows with what the journal says of some."""
+    places = np.arange(rows.num_rows)
+    places[journal["row"].to_numpy()] = rows.num_rows + np.arange(journal.num_rows)
+    return with_found(rows, journal, places)
+
+
+def with_found(rows: pa.Table, found: pa.Table, places: Sequence[int] | NDArray[np.int64]) -> pa.Table:
+    """The rows with their found columns taken from rows and found joined, at the places given."""
+    taken = pa.array(places)
+    for name in FOUND.names:
+        joined = pa.chunked_array([*rows[name].chunks, *found[name].chunks], type=rows[name].type)
+        rows = rows.set_column(rows.schema.get_field_index(name), rows.schema.field(name), joined.take(taken))
+    return rows
+
+
+def _lost(stored: NDArray[np.float32], usable: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Rows that hold a vector and should not."""
+    return ~usable & np.isfinite(stored[:, :1]).any(axis=1)
