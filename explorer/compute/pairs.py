@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from explorer.compute.checkpoint import Checkpoint, no_checkpoint
+from explorer.compute.histogram import histogram
 from explorer.compute.parallel import map_blocks, spans
 from explorer.compute.vectors import Vectors
 from explorer.core.errors import ExplorerError
@@ -62,9 +63,9 @@ def pair_histogram(
     values = np.concatenate(list(map_blocks(work, spans(len(rows), _BLOCK_ROWS), checkpoint, "Pairs")))
     if metric is Metric.COSINE:
         values = np.clip(values, -1.0, 1.0)
-    counts, edges = np.histogram(values, _BINS, (-1.0, 1.0) if metric is Metric.COSINE else None)
+    counts, edges = histogram(values, _BINS, (-1.0, 1.0) if metric is Metric.COSINE else None)
     return PairHistogram(
-        counts=counts.astype(np.int64),
+        counts=counts,
         edges=edges,
         mean=float(values.mean()),
         std=float(values.std()),

@@ -9,6 +9,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from explorer.compute.histogram import histogram
 from explorer.compute.matrix import threads_for
 from explorer.compute.parallel import each_block
 from explorer.compute.vectors import Vectors
@@ -285,5 +286,4 @@ def _background(scores: NDArray[np.floating]) -> Background:
     off = scores - scores.dtype.type(mean)
     largest = float(np.abs(off).max()) or 1.0
     spread = largest * np.sqrt(np.square(off / scores.dtype.type(largest)).mean(dtype=np.float64))
-    counts, edges = np.histogram(scores, BINS)
-    return Background(float(mean), float(spread), counts.astype(np.int64), edges.astype(np.float64))
+    return Background(float(mean), float(spread), *histogram(scores, BINS))

@@ -124,6 +124,13 @@ def test_that_rows_of_a_one_hot_table_are_all_equally_far() -> None:
     assert found.edges[np.flatnonzero(found.counts)[0]] == pytest.approx(0.0, abs=1e-12)
 
 
+@pytest.mark.parametrize("metric", list(Metric))
+def test_that_pairs_of_rows_which_all_but_coincide_are_counted(metric: Metric) -> None:
+    rows = np.full((70, 3), 1 / 3, np.float32)
+    rows[0, 0] = np.nextafter(rows[0, 0], np.float32(1))
+    assert pair_histogram(vectors_of(rows), metric).counts.sum() == 70 * 69 // 2
+
+
 def test_that_a_large_tables_pairs_are_sampled_alike_each_time(random: np.random.Generator) -> None:
     vectors = vectors_of(random.normal(size=(9000, 6)).astype(np.float32))
     found = pair_histogram(vectors, Metric.COSINE)

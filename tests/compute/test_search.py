@@ -116,6 +116,19 @@ def test_that_very_large_and_very_small_rows_are_compared(
     assert np.isfinite([found.background.mean, found.background.std]).all()
 
 
+@pytest.mark.parametrize("metric", METRICS)
+@pytest.mark.parametrize("noise", [0.0, 1e-7, 3e-7, 1e-4, 1e-3])
+def test_that_rows_which_all_but_coincide_are_compared(
+    metric: Metric, noise: float, random: np.random.Generator
+) -> None:
+    rows = (1 + noise * random.normal(size=(300, 16))).astype(np.float32)
+    found = find_neighbours(vectors_of(rows), metric, 5, terms=[RowTerm(1.0, 0)])
+    scores = brute_force(rows, rows[0], metric)
+    np.testing.assert_allclose(found.scores, scores[best(scores, metric, np.arange(1, 300), 5)], atol=1e-6)
+    assert found.background.counts.sum() == 299
+    assert np.all(np.diff(found.background.edges) > 0)
+
+
 def test_that_rows_which_cannot_be_compared_are_never_neighbours(random: np.random.Generator) -> None:
     rows = random.normal(size=(100, 8)).astype(np.float32)
     rows[10], rows[20, 3], rows[30, 0] = 0.0, np.nan, -np.inf

@@ -1,0 +1,39 @@
+"""Histograms of scores, however close together they lie."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+# Of the largest value: far more than float64 can tell apart, far less than float32 can.
+_NARROWEST = 2.0**-40
+
+
+def histogram(
+    values: NDArray[np.floating], bins: int, span: tuple[float, float] | None = None
+) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Count values in bins of equal width.
+
+    NumPy's own refuses values of which fewer are distinct than there are bins: cosines in a table whose rows
+    all point one way.
+
+    Parameters
+    ----------
+    values : float array
+        Finite; at least one.
+    bins : int
+    span : (float, float), optional
+        From the smallest to the largest value where not given.
+
+    Returns
+    -------
+    int64 array, shape (bins,)
+    float64 array, shape (bins + 1,)
+        The bins' edges.
+    """
+    low, high = span if span is not None else (values.min(), values.max())
+    low, high = np.float64(low), np.float64(high)
+    if high > low:
+        high = max(high, low + max(abs(low), abs(high)) * _NARROWEST)
+    counts, edges = np.histogram(values, bins, (low, high))
+    return counts.astype(np.int64), edges.astype(np.float64)
