@@ -14,8 +14,8 @@ def histogram(
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """Count values in bins of equal width.
 
-    NumPy's own refuses values of which fewer are distinct than there are bins: cosines in a table whose rows
-    all point one way.
+    NumPy's own refuses values between which their type has fewer steps than there are bins: cosines in a
+    table whose rows all point one way, equal distances of 1e38.
 
     Parameters
     ----------
@@ -23,7 +23,7 @@ def histogram(
         Finite; at least one.
     bins : int
     span : (float, float), optional
-        From the smallest to the largest value where not given.
+        From the smallest to the largest value where not given; wider where these all but coincide.
 
     Returns
     -------
@@ -33,7 +33,11 @@ def histogram(
     """
     low, high = span if span is not None else (values.min(), values.max())
     low, high = np.float64(low), np.float64(high)
-    if high > low:
-        high = max(high, low + max(abs(low), abs(high)) * _NARROWEST)
+    least = max(abs(low), abs(high)) * _NARROWEST
+    if low == high:
+        least = max(least, 1.0)
+    if high - low < least:
+        middle = low + (high - low) / 2
+        low, high = middle - least / 2, middle + least / 2
     counts, edges = np.histogram(values, bins, (low, high))
     return counts.astype(np.int64), edges.astype(np.float64)

@@ -9,6 +9,7 @@ from sklearn.manifold import trustworthiness
 
 from explorer.compute import trust as trust_module
 from explorer.compute.clusters import find_clusters
+from explorer.compute.histogram import histogram
 from explorer.compute.pairs import pair_histogram
 from explorer.compute.projection import positions_of
 from explorer.compute.suggestions import Suggestions
@@ -124,11 +125,17 @@ def test_that_rows_of_a_one_hot_table_are_all_equally_far() -> None:
     assert found.edges[np.flatnonzero(found.counts)[0]] == pytest.approx(0.0, abs=1e-12)
 
 
-@pytest.mark.parametrize("metric", list(Metric))
-def test_that_pairs_of_rows_which_all_but_coincide_are_counted(metric: Metric) -> None:
-    rows = np.full((70, 3), 1 / 3, np.float32)
-    rows[0, 0] = np.nextafter(rows[0, 0], np.float32(1))
-    assert pair_histogram(vectors_of(rows), metric).counts.sum() == 70 * 69 // 2
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("value", [0.0, 1e-30, -1.0, 1.0, 3.4e38])
+@pytest.mark.parametrize("steps", [0, 1, 5])
+def test_that_values_which_all_but_coincide_are_counted(dtype: type, value: float, steps: int) -> None:
+    values = np.full(9, value, dtype)
+    for _ in range(steps):
+        values[4:] = np.nextafter(values[4:], dtype(0.5))
+    counts, edges = histogram(values, 100)
+    assert counts.sum() == 9
+    assert np.all(np.diff(edges) > 0)
+    assert edges[0] <= values.min() <= values.max() <= edges[-1]
 
 
 def test_that_a_large_tables_pairs_are_sampled_alike_each_time(random: np.random.Generator) -> None:
