@@ -78,7 +78,7 @@ class Mapping(QObject):
                 lambda xy: self._if_shown(key, lambda: self._document.set_positions(xy, LayoutStage.MOVING))
             )
             job.finished.connect(lambda layout: self._if_shown(key, lambda: self._done(layout)))
-            job.cancelled.connect(lambda: self._if_shown(key, self._stopped))
+        job.cancelled.connect(lambda: self._if_shown(key, self._stopped))
         job.failed.connect(lambda error: self._broke(key, error))
         self._layout_job = job
         self.layout_job_changed.emit(job)

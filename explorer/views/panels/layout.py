@@ -20,6 +20,7 @@ class LayoutSection(Section):
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__("Layout", parent)
         self._session = session
+        self._running = False
         mapping = session.mapping
         self.method = QComboBox()
         self.method.addItems(list(METHODS))
@@ -93,17 +94,19 @@ class LayoutSection(Section):
             control.blockSignals(False)
         for control in controls[1:5]:
             control.setEnabled(settings.method == "umap")
-        moving = document.stage in (LayoutStage.MOVING, LayoutStage.FIRST)
         self.start.setText("Restart" if document.positions is not None else "Start")
         self.start.setEnabled(document.positions is not None)
-        self.stop.setEnabled(moving)
+        self.stop.setEnabled(self._running)
         self.keep.setEnabled(document.positions is not None)
-        if not moving:
+        if not self._running:
             self._say(_words(document.stage))
         self._offer_kept()
 
     def _follow(self, job: Job | None) -> None:
+        self._running = job is not None
+        self.refresh()
         if job is not None:
+            self._say("")
             job.progressed.connect(lambda _fraction, stage, _left: self._say(stage))
 
     def _say(self, text: str) -> None:
