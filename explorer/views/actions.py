@@ -146,16 +146,12 @@ NEED_TABLE = (
     "choose_table",
     "labels",
     "target_labels",
-    "save_picture",
-    "save_layout",
     "close_file",
-    "copy_picture",
     "zoom_in",
     "zoom_out",
     "fit",
     "start",
     "stop",
-    "keep",
     "more_labels",
     "fewer_labels",
     "quarantined",
@@ -164,4 +160,5 @@ NEED_TABLE = (
     "forward",
     "clear",
 )
+NEED_MAP = ("save_picture", "save_layout", "copy_picture", "keep")
 NEED_ANSWER = ("save_neighbours", "copy_neighbours")

@@ -24,7 +24,7 @@ from PySide6.QtWidgets import (
 )
 
 from explorer.commands import Session
-from explorer.views.actions import NEED_ANSWER, NEED_TABLE, Actions
+from explorer.views.actions import NEED_ANSWER, NEED_MAP, NEED_TABLE, Actions
 from explorer.views.dock import Dock
 from explorer.views.file_commands import FileCommands
 from explorer.views.map.map_view import MapView
@@ -159,6 +159,7 @@ class MainWindow(QMainWindow):
     def _connect(self) -> None:
         document = self.session.document
         document.table_changed.connect(self._document_changed)
+        document.layout_changed.connect(self._map_changed)
         document.answer_changed.connect(self._answer_changed)
         self.session.opening.picker_wanted.connect(self.files.choose_table)
         self.side.sources.labels_wanted.connect(self.files.choose_labels)
@@ -179,9 +180,14 @@ class MainWindow(QMainWindow):
         self.start.refresh()
         self.setWindowTitle(document.title if has_table else "Embedding Explorer")
         self.actions_by_name.enable(NEED_TABLE, has_table)
-        for button in (self.copy, self.export):
-            button.setEnabled(has_table)
+        self._map_changed()
         self._answer_changed()
+
+    def _map_changed(self) -> None:
+        has_map = self.session.document.positions is not None
+        self.actions_by_name.enable(NEED_MAP, has_map)
+        for button in (self.copy, self.export):
+            button.setEnabled(has_map)
 
     def _answer_changed(self) -> None:
         document = self.session.document
