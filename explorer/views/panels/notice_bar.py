@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt, QTimer
+from PySide6.QtCore import QElapsedTimer, Qt, QTimer
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QToolButton, QVBoxLayout, QWidget
 
 from explorer.commands import Notice, Notices
 from explorer.views.theme import current_colours, error_colours, icon
 
 NOTE_MS = 12_000
+UNREAD_MS = 4_000
 
 
 class NoticeBar(QFrame):
@@ -50,6 +51,7 @@ class NoticeBar(QFrame):
         notices.posted.connect(self.show_notice)
         notices.cleared.connect(self.hide)
         self._serious = False
+        self._shown = QElapsedTimer()
         self._fade = QTimer(self)
         self._fade.setSingleShot(True)
         self._fade.setInterval(NOTE_MS)
@@ -57,23 +59,27 @@ class NoticeBar(QFrame):
         self.hide()
 
     def show_notice(self, notice: Notice) -> None:
-        """Show a notice in place of the last one."""
-        while self._actions.count():
-            self._actions.takeAt(0).widget().deleteLater()
+        """Show a notice in place of the last one; below it, if that is an error nobody can have read yet."""
+        unread = self.isVisible() and self._serious and not self._shown.hasExpired(UNREAD_MS)
+        if not unread:
+            while self._actions.count():
+                self._actions.takeAt(0).widget().deleteLater()
         for text, act in notice.actions:
             button = QPushButton(text)
             button.clicked.connect(self.hide)
             button.clicked.connect(lambda _checked=False, act=act: act())
             self._actions.addWidget(button)
-        self.text.setText(notice.text)
-        self.detail.setText(notice.detail)
+        above = (self.text.text(), self.detail.text()) if unread else ("", "")
+        self.text.setText("\n".join(filter(None, (above[0], notice.text))))
+        self.detail.setText("\n".join(filter(None, (above[1], notice.detail))))
         self.more.setChecked(False)
-        self.more.setVisible(bool(notice.detail))
+        self.more.setVisible(bool(self.detail.text()))
         self.detail.hide()
-        self._serious = notice.serious
+        self._serious = notice.serious or unread
+        self._shown.start()
         self.restyle()
         self.show()
-        if notice.serious:
+        if self._serious:
             self._fade.stop()
         else:
             self._fade.start()
