@@ -138,6 +138,7 @@ def style_sheet(colours: Theme) -> str:
     QStatusBar::item {{ border: none; }}
     QToolBar {{ background: {c.panel}; border: none; border-bottom: 1px solid {c.line}; spacing: 0; }}
     QScrollArea, QScrollArea > QWidget > QWidget {{ background: {c.panel}; border: none; }}
+    QAbstractScrollArea::corner {{ background: {c.panel}; border: none; }}
     QLabel[quiet="true"] {{ color: {c.quiet}; }}
     QLabel[heading="true"] {{ color: {c.quiet}; font-weight: 600; font-size: 11px; }}
     QLabel[title="true"] {{ font-weight: 600; font-size: 13px; }}

@@ -56,11 +56,13 @@ def coloured(document: Document, theme: Theme) -> Coloured:
     table = document.table
     if table is None:
         return Coloured(np.zeros(0, np.uint8), with_opacity(np.array([rgb(theme.accent)], np.uint8)), "")
-    shown = f"{int(np.count_nonzero(table.health.healthy)):,} rows shown"
+    shown = f"{_counted(int(np.count_nonzero(table.health.healthy)), 'row')} shown"
     by = document.colouring.by
     if by == CLUSTER and document.clusters is not None:
         names = document.clusters.names
-        found = _categories(document.clusters.codes, names, f"{len(names)} clusters · {shown}", theme)
+        found = _categories(
+            document.clusters.codes, names, f"{_counted(len(names), 'cluster')} · {shown}", theme
+        )
     elif by in table.metadata and table.metadata[by].dtype.kind not in "fiu":
         names, codes = np.unique([str(value) for value in table.metadata[by]], return_inverse=True)
         found = _categories(codes.astype(np.int64), tuple(map(str, names)), f"{by} · {shown}", theme)
@@ -74,6 +76,10 @@ def coloured(document: Document, theme: Theme) -> Coloured:
     palette = found.palette.copy()
     palette[[code for code in document.colouring.hidden if code < len(palette)], 3] = HIDDEN_OPACITY
     return Coloured(found.codes, palette, found.title, found.entries, found.scale)
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
 def _values(by: str, document: Document, table: LoadedTable) -> NDArray | None:

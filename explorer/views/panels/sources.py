@@ -189,6 +189,6 @@ class _TwoTexts(QStyledItemDelegate):
         shade = colours.accent if selected else colours.quiet if quiet else colours.text
         painter.setPen(QColor(shade))
         room = inner.adjusted(0, 0, -taken, 0)
-        name = painter.fontMetrics().elidedText(index.data(), Qt.TextElideMode.ElideLeft, room.width())
+        name = painter.fontMetrics().elidedText(index.data(), Qt.TextElideMode.ElideMiddle, room.width())
         painter.drawText(room, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, name)
         painter.restore()

@@ -70,6 +70,7 @@ class JobLine(QWidget):
 
     def __init__(self, job: Job, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Preferred)
         line = QHBoxLayout(self)
         line.setContentsMargins(8, 0, 8, 0)
         line.setSpacing(8)
@@ -88,7 +89,6 @@ class JobLine(QWidget):
         cancel.clicked.connect(job.cancel)
         for widget in (title, self.bar, self.left, cancel):
             line.addWidget(widget)
-        line.addStretch(1)
         job.progressed.connect(self._progress)
 
     def _progress(self, fraction: float, stage: str, seconds_left: float) -> None:
