@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QApplication, QPushButton
 from pytestqt.qtbot import QtBot
 
 from explorer.commands import Session
+from explorer.core.errors import ExplorerError
 from explorer.core.layout import LayoutSettings
 from explorer.core.query import RowTerm
 from explorer.core.results import Metric
@@ -424,11 +425,15 @@ def test_that_a_first_picture_that_failed_can_be_tried_again(
         with qtbot.waitSignal(session.notices.posted, timeout=30_000):
             session.opening.choose_table(str(words_file), session.document.table.listing.name)
     assert session.document.stage is LayoutStage.WAITING
+    without_map = ("copy_picture", "save_picture", "save_layout", "keep")
+    assert not any(open_window.actions_by_name[name].isEnabled() for name in without_map)
+    assert not open_window.copy.isEnabled()
     again = next(
         button for button in open_window.notice.findChildren(QPushButton) if button.text() == "Try again"
     )
     again.click()
     settle(qtbot, open_window)
+    assert all(open_window.actions_by_name[name].isEnabled() for name in without_map)
 
 
 def _failing(jobs: Jobs) -> Job:
@@ -444,3 +449,38 @@ def test_that_a_table_without_a_healthy_row_says_why_the_map_is_empty(
     window.session.opening.open([str(path)])
     qtbot.waitUntil(lambda: "quarantined" in window.map.waiting.text(), timeout=30_000)
     assert window.map.waiting.isVisible()
+
+
+def test_that_an_error_is_not_pushed_away_by_what_comes_right_after(window: MainWindow) -> None:
+    notices, bar = window.session.notices, window.notice
+    notices.error(ExplorerError("One file is damaged."))
+    notices.error(ExplorerError("Another is empty."))
+    notices.tell("The third is open.")
+    assert bar.text.text() == "One file is damaged.\nAnother is empty.\nThe third is open."
+    bar.shut.click()
+    notices.tell("Saved.")
+    assert bar.text.text() == "Saved."
+
+
+def test_that_a_restarted_layout_can_be_stopped_before_it_moves(
+    qtbot: QtBot, open_window: MainWindow
+) -> None:
+    mapping, section = open_window.session.mapping, open_window.side.layout_section
+    for method in ("umap", "pca"):
+        mapping.change(method=method)
+        section.start.click()
+        section.start.click()
+        assert section.stop.isEnabled()
+        section.stop.click()
+        qtbot.waitUntil(lambda: not section.stop.isEnabled(), timeout=30_000)
+        assert section.progress.text() == "stopped"
+    settle(qtbot, open_window)
+
+
+def test_that_one_row_is_not_spoken_of_as_several(qtbot: QtBot, window: MainWindow, tmp_path: Path) -> None:
+    path = tmp_path / "one.npy"
+    np.save(path, np.ones((1, 4), np.float32))
+    window.session.opening.open([str(path)])
+    qtbot.waitUntil(lambda: window.session.document.clusters is not None, timeout=30_000)
+    qtbot.waitUntil(lambda: window.map.canvas.item.figure is not None, timeout=30_000)
+    assert window.map.canvas.item.figure.legend.title == "1 cluster · 1 row shown"
