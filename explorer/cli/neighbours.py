@@ -48,11 +48,17 @@ def run(call: argparse.Namespace) -> int:
     print()
     print_columns(
         ("RANK", "DISTANCE" if result.metric.ascending else "SCORE", "ROW", "LABEL"),
-        [(str(rank), f"{score:.4f}", str(row), label) for rank, row, label, score in ranked],
+        [(str(rank), _shown(score, result.metric), str(row), label) for rank, row, label, score in ranked],
         right=(0, 1, 2),
     )
     print_notes(notes)
     return 0
+
+
+def _shown(score: float, metric: Metric) -> str:
+    """A score in a column: four decimals, or four digits where its size leaves nothing of them to see."""
+    usual = metric is Metric.COSINE or score == 0 or 1e-3 <= abs(score) < 1e7
+    return f"{score:.4f}" if usual else f"{score:.3e}"
 
 
 def _search(table: EmbeddingTable, resolved: Resolved, call: argparse.Namespace) -> SearchResult:

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 # Of the largest value: far more than float64 can tell apart, far less than float32 can.
 _NARROWEST = 2.0**-40
+_TINIEST = 1e-300
 
 
 def histogram(
@@ -31,13 +32,10 @@ def histogram(
     float64 array, shape (bins + 1,)
         The bins' edges.
     """
-    low, high = span if span is not None else (values.min(), values.max())
-    low, high = np.float64(low), np.float64(high)
-    least = max(abs(low), abs(high)) * _NARROWEST
-    if low == high:
-        least = max(least, 1.0)
+    low, high = span if span is not None else (float(values.min()), float(values.max()))
+    least = max(max(abs(low), abs(high)) * _NARROWEST, 1.0 if low == high else _TINIEST)
     if high - low < least:
         middle = low + (high - low) / 2
         low, high = middle - least / 2, middle + least / 2
-    counts, edges = np.histogram(values, bins, (low, high))
+    counts, edges = np.histogram(values.astype(np.float64, copy=False), bins, (low, high))
     return counts.astype(np.int64), edges.astype(np.float64)

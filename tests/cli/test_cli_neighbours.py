@@ -50,6 +50,12 @@ def test_that_the_querys_own_rows_come_back_when_asked_for(call, folder):
     assert said.answer["neighbours"][0] == {"rank": 1, "row": 0, "label": "king", "score": 1.0}
 
 
+@pytest.mark.parametrize(("size", "shown"), [(1e-12, "2.500e-24"), (0.5, "0.6250"), (1e18, "2.500e+36")])
+def test_that_a_score_of_any_size_can_be_read(call, tmp_path, size, shown):
+    np.save(tmp_path / "rows.npy", np.float32([[1, 2], [0.5, 1]]) * np.float32(size))
+    assert shown in call("neighbours", tmp_path / "rows.npy", "#0", "--metric", "dot").out
+
+
 @pytest.mark.parametrize("k", ["12", "0099", "9" * 18, "9" * 25])
 def test_that_a_k_beyond_the_table_gives_all_other_rows(call, folder, k):
     rows = rows_of(call("neighbours", folder / "glove.txt", "king", "-k", k, "--json"))
