@@ -13,7 +13,7 @@ from explorer import __version__
 from explorer.cli.options import Options
 
 PROGRAM = "embedding-explorer"
-COMMANDS = ("demo", "tables", "neighbours", "map")
+COMMANDS = ("demo", "tables", "neighbours", "map", "index", "search", "evaluate")
 LAYOUT_FORMATS = (".png", ".csv", ".npz")
 MOST_PIXELS_A_SIDE = 16_384
 
@@ -29,12 +29,25 @@ commands:
                                                       print nearest neighbours
   embedding-explorer map FILE -o OUT.png|.csv|.npz [--method umap|pca] [--seed N] [--size 1600x1200]
                                                       write a map
+  embedding-explorer index FOLDER --encoder MODEL -o INDEX [--captions FILE]
+                                                      index a folder of pictures
+  embedding-explorer search INDEX [QUERY] [--image FILE] [-k N]
+                                                      print the pictures nearest to a text, a picture or both
+  embedding-explorer evaluate INDEX                   print how well captions and pictures find each other
 
 A file that is named like a command is opened as ./demo, or after --.
 """
 _QUERY_HELP = """\
 A query is a label, "a quoted label", #row, or a sum of these: 'king - man + woman',
 '2*paris - france + "new york"'. Several known words in a row ask for their mean.
+"""
+_INDEX_HELP = """\
+Make an index of the pictures in a folder, or bring one up to date: what is new or changed is encoded, the
+rest kept. Stopped at any moment, the same command goes on where it was.
+"""
+_SEARCH_HELP = """\
+A query is a text, or a sum of texts and rows: 'a dog + "on the beach" - people', '#12 + 0.5*night'.
+With a picture, its vector is added. INDEX may also be vectors saved elsewhere, with --encoder.
 """
 # Stands before an argument that begins with a minus but is no option; no argument can hold it.
 _SHIELD = "\0"
@@ -156,17 +169,68 @@ def _map_parser() -> argparse.ArgumentParser:
     return parser
 
 
+def _index_parser() -> argparse.ArgumentParser:
+    parser = _parser("index", "FOLDER --encoder MODEL -o INDEX [--captions FILE]", _INDEX_HELP)
+    parser.add_argument("folder", metavar="FOLDER", type=Path)
+    _add_encoder(parser, required=True)
+    parser.add_argument("-o", "--output", required=True, metavar="INDEX", type=Path, help="a folder")
+    _add_captions(parser)
+    return parser
+
+
+def _search_parser() -> argparse.ArgumentParser:
+    parser = _parser("search", "INDEX [QUERY] [--image FILE] [-k N]", _SEARCH_HELP)
+    parser.add_argument("file", metavar="INDEX", type=Path)
+    parser.add_argument("query", metavar="QUERY", nargs="*", type=_text)
+    parser.add_argument("--image", metavar="FILE", type=Path, help="a picture to look for")
+    parser.add_argument("-k", type=_positive, default=10, metavar="N", help="how many; 10 where not given")
+    _add_encoder(parser)
+    return parser
+
+
+def _evaluate_parser() -> argparse.ArgumentParser:
+    help_text = "Recall at 1, 5 and 10 and median rank, captions to pictures and pictures to captions."
+    parser = _parser("evaluate", "INDEX", help_text)
+    parser.add_argument("file", metavar="INDEX", type=Path)
+    _add_encoder(parser)
+    _add_captions(parser)
+    return parser
+
+
+def _add_encoder(parser: argparse.ArgumentParser, *, required: bool = False) -> None:
+    where = "a model's folder or file, or the name of a cached one"
+    parser.add_argument(
+        "--encoder",
+        metavar="MODEL",
+        required=required,
+        help=where if required else f"{where}; else the index's own",
+    )
+
+
+def _add_captions(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--captions",
+        metavar="FILE",
+        type=Path,
+        help="a list of image,caption; else those beside the pictures",
+    )
+
+
 _PARSERS = {
     "open": _open_parser,
     "demo": _demo_parser,
     "tables": _tables_parser,
     "neighbours": _neighbours_parser,
     "map": _map_parser,
+    "index": _index_parser,
+    "search": _search_parser,
+    "evaluate": _evaluate_parser,
 }
 _TAKING_A_VALUE = frozenset(
     (
         *("--table", "--labels", "--target-labels", "--labels-header", "--device", "--screenshot", "--theme"),
         *("-k", "--metric", "-o", "--output", "--method", "--seed", "--size"),
+        *("--encoder", "--image", "--captions"),
     )
 )
 

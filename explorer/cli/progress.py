@@ -28,8 +28,12 @@ class Progress:
             share = f" {fraction:.0%}" if fraction >= 0 else " …"
             print(f"{_CLEAR_LINE}{stage}{share}", end="", file=sys.stderr, flush=True)
 
+    def clear(self) -> None:
+        """Take the line away."""
+        if self._shown:
+            print(_CLEAR_LINE, end="", file=sys.stderr, flush=True)
+
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self._shown:
-            print(_CLEAR_LINE, end="", file=sys.stderr, flush=True)
+        self.clear()

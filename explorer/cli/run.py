@@ -19,6 +19,9 @@ _MODULES = {
     "tables": "tables",
     "neighbours": "neighbours",
     "map": "mapping",
+    "index": "indexing",
+    "search": "searching",
+    "evaluate": "evaluating",
 }
 _NO_READER = 141
 
