@@ -26,7 +26,7 @@ _POSITION = _set("pos position positions positional wpe pe abspos")
 _POSITION_TABLE = _EMBEDDING | _set("wpe pe encoding encodings enc table w")
 _RELATIVE = _set("rel relative rotary rope")
 _TOKEN = _set("token tokens tok word words vocab subword char chars input src tgt trg source target text")
-_TOKEN_NAMES = _set("wte lut shared word_vectors word_vecs encoder")
+_TOKEN_NAMES = _set("wte lut shared word_vectors word_vecs encoder tok token tokens")
 _LOOKUP_ONLY = _EMBEDDING | _set("lut table weight weights layer w e")
 _KIND = _set(
     "type types segment seg time timestep timesteps label labels class lang language size query queries"

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from model_shapes import BOOKS, FAMILIES, Model, Shapes
 
+from explorer.core.table import Role
 from explorer.readers.roles import Found, find_tables, side_of
 from explorer.readers.tensors import Tensor
 
@@ -176,6 +177,15 @@ def test_that_names_over_one_storage_are_one_table_under_the_likeliest_role() ->
     found = find_tables(tied)
     assert [table.names for table in found] == [("wte.weight", "lm_head.weight"), ("wpe.weight",)]
     assert found[0].role.value == "token"
+
+
+@pytest.mark.parametrize("name", ["tok", "token", "model.tokens"])
+def test_that_a_table_called_by_its_tokens_is_theirs_before_its_tied_head(name: str) -> None:
+    shapes = {"head.weight": (60, 8), f"{name}.weight": (60, 8), "pos.weight": (90, 8), "blocks.0.w": (60, 8)}
+    tied = tensors(shapes)
+    tied["head.weight"] = Tensor("float32", (60, 8), lambda: np.zeros(0), f"{name}.weight")
+    first = find_tables(tied)[0]
+    assert (first.names, first.role) == ((f"{name}.weight", "head.weight"), Role.TOKEN)
 
 
 @pytest.mark.parametrize("dtype", ["int8", "int64", "bool", "complex64"])
