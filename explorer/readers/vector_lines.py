@@ -118,6 +118,10 @@ def detect_shape(sample: bytes, name: str, *, bare: bool = False) -> LineShape |
     """
     if b"\0" in sample:
         return None
+    if b"\n" not in sample and b"\r" in sample.rstrip(b"\r"):
+        if detect_shape(sample.replace(b"\r", b"\n"), name, bare=bare) is None:
+            return None
+        raise ExplorerError(f"{name} ends its lines with carriage returns alone.", "Save it with line feeds.")
     lines = _lines(sample)
     header = None if bare else _header(lines)
     rows = lines[1:] if header else lines

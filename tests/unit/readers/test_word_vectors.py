@@ -248,6 +248,14 @@ def test_that_columns_parted_by_tabs_are_left_to_the_reader_of_columns(tmp_path,
     assert not word_vectors.sniff(path, text.encode())
 
 
+@pytest.mark.parametrize("header", ["", "3 2\r"])
+def test_that_carriage_returns_alone_are_told_as_what_they_are(tmp_path, header):
+    with pytest.raises(ExplorerError, match="carriage returns alone"):
+        opened(tmp_path, header + "king 0.5 1\rman 2 3\rqueen 4 5\r")
+    (tmp_path / "prose.txt").write_bytes(b"Some words.\rMore of them.\r")
+    assert not word_vectors.sniff(tmp_path / "prose.txt", b"Some words.\rMore of them.\r")
+
+
 def test_that_a_header_with_no_row_says_so(tmp_path):
     path = tmp_path / "empty.txt"
     path.write_text("400000 300\n")
