@@ -13,6 +13,7 @@ import queue
 import threading
 import time
 import traceback
+from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
 from multiprocessing.connection import Connection
@@ -23,6 +24,7 @@ from explorer.compute.sharing import SessionFolder, id_of, pack, table_group, un
 from explorer.core.errors import Cancelled, ExplorerError
 
 _REPORT_SECONDS = 0.05
+_PACE_SECONDS = 3.0
 
 
 class Task:
@@ -32,9 +34,7 @@ class Task:
         self.request = request
         self._service = service
         self._yields = yields
-        self._stage = ""
-        self._stage_began = (time.monotonic(), 0.0)
-        self._reported = 0.0
+        self._reports: deque[tuple[float, float]] = deque()
 
     def __call__(self, fraction: float, stage: str = "") -> None:
         """Report progress, let short requests pass, and raise Cancelled where that was asked for."""
@@ -42,11 +42,11 @@ class Task:
             self._service.stand_by()
         self._service.check(self.request.id)
         now = time.monotonic()
-        if stage != self._stage:
-            self._stage, self._stage_began, self._reported = stage, (now, max(fraction, 0.0)), 0.0
-        if now - self._reported < _REPORT_SECONDS:
+        if self._reports and now - self._reports[-1][0] < _REPORT_SECONDS:
             return
-        self._reported = now
+        self._reports.append((now, fraction))
+        while self._reports[0][0] < now - _PACE_SECONDS:
+            self._reports.popleft()
         self.send(Progress(self.request.id, fraction, stage, self._seconds_left(now, fraction)))
 
     def send(self, reply: Reply, *, group: str = "") -> None:
@@ -54,10 +54,11 @@ class Task:
         self._service.send(reply, group=group)
 
     def _seconds_left(self, now: float, fraction: float) -> float:
-        began, first = self._stage_began
-        if fraction <= first or now - began < 4 * _REPORT_SECONDS:
+        """What is left at the pace of the last few seconds; stages of one work differ in theirs."""
+        then, before = self._reports[0]
+        if fraction <= before or now - then < 4 * _REPORT_SECONDS:
             return -1.0
-        return (now - began) / (fraction - first) * (1.0 - fraction)
+        return (now - then) / (fraction - before) * (1.0 - fraction)
 
 
 class Service:

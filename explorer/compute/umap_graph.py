@@ -8,16 +8,21 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 from scipy import sparse
 
+from explorer.compute.checkpoint import Checkpoint, no_checkpoint
+from explorer.compute.parallel import each_block, spans
+
 # As umap-learn has them.
 _STEPS = 64
 _TOLERANCE = 1e-5
 _LEAST_WIDTH = 1e-3
+_BLOCK_POINTS = 4096
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,7 +44,9 @@ class FuzzyGraph:
     weights: NDArray[np.float32]
 
 
-def fuzzy_graph(neighbours: NDArray[np.int32], distances: NDArray[np.float32]) -> FuzzyGraph:
+def fuzzy_graph(
+    neighbours: NDArray[np.int32], distances: NDArray[np.float32], checkpoint: Checkpoint = no_checkpoint
+) -> FuzzyGraph:
     """Turn nearest neighbours into a graph that both sides agree on.
 
     Parameters
@@ -47,13 +54,17 @@ def fuzzy_graph(neighbours: NDArray[np.int32], distances: NDArray[np.float32]) -
     neighbours : int32 array, shape (n, k)
         Each point's nearest other points.
     distances : float32 array, shape (n, k), ascending
+    checkpoint : Checkpoint
 
     Returns
     -------
     FuzzyGraph
     """
     count, k = neighbours.shape
-    nearest, widths = _local_scales(distances, math.log2(k + 1))
+    nearest, widths = np.empty(count, np.float32), np.empty(count, np.float32)
+    mean = float(distances.mean(dtype=np.float64)) * k / (k + 1)
+    scale = partial(_local_scales, distances, math.log2(k + 1), mean, nearest, widths)
+    each_block(scale, spans(count, _BLOCK_POINTS), checkpoint)
     beyond = np.maximum(distances - nearest[:, None], 0.0)
     held = np.exp(-beyond / widths[:, None]).astype(np.float32)
     one_way = sparse.csr_array((held.ravel(), neighbours.ravel(), np.arange(count + 1) * k), (count, count))
@@ -65,15 +76,13 @@ def fuzzy_graph(neighbours: NDArray[np.int32], distances: NDArray[np.float32]) -
 
 
 @njit(nogil=True, cache=True)
-def _local_scales(distances, target):  # type: ignore[no-untyped-def]
+def _local_scales(distances, target, mean, nearest, widths, first, last):  # type: ignore[no-untyped-def]
     """The distance to each point's nearest other point, and the width at which its neighbours'
     memberships add up to ``target``, found by bisection."""
-    count, k = distances.shape
-    nearest = np.zeros(count, np.float32)
-    widths = np.zeros(count, np.float32)
-    mean = distances.sum() / (count * (k + 1))
-    for point in range(count):
+    k = distances.shape[1]
+    for point in range(first, last):
         row = distances[point]
+        nearest[point] = 0.0
         for distance in row:
             if distance > 0.0:
                 nearest[point] = distance
@@ -93,4 +102,3 @@ def _local_scales(distances, target):  # type: ignore[no-untyped-def]
                 width = width * 2.0 if high == np.inf else (low + high) / 2.0
         around = row.sum() / (k + 1) if nearest[point] > 0.0 else mean
         widths[point] = max(width, _LEAST_WIDTH * around)
-    return nearest, widths

@@ -90,7 +90,8 @@ def lay_out(
         out[shown] = positions[place_of_shown]
 
     checkpoint(0.0, "Layout")
-    graph = fuzzy_graph(place_of[neighbours[points]].astype(np.int32), distances[points])
+    near = place_of[neighbours[points]].astype(np.int32)
+    graph = fuzzy_graph(near, distances[points], part(checkpoint, 0.0, 0.0, "Layout"))
     begun = _scaled_start(start[points], settings.seed) if from_pca else np.nan_to_num(start[points])
     show(begun)
     epochs = settings.epochs or default_epochs(len(points))

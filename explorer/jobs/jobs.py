@@ -49,6 +49,7 @@ class _Running:
     identifier: int
     step: Step | None = None
     cancelled: bool = False
+    moving: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -284,12 +285,12 @@ class Jobs(QObject):
             self._pool.submit(running.step.request)
 
     def _cancel(self, identifier: int) -> None:
-        """Stop a job: at once, save for a layout, whose positions move until its worker has stopped."""
+        """Stop a job: at once, save for a layout whose positions move until its worker has stopped."""
         running = self._running[identifier]
         running.cancelled = True
         if running.step is not None:
             self._pool.cancel(running.step.request)
-            if isinstance(running.step.request, protocol.LayOut):
+            if running.moving:
                 return
             self._asked.pop(running.step.request.id, None)
             if isinstance(running.step.request, protocol.LoadTable):
@@ -325,6 +326,7 @@ class Jobs(QObject):
                 left = reply.seconds_left if step.end == 1.0 else -1.0
                 running.job.report_progress(whole, reply.stage, left)
         elif isinstance(reply, protocol.Moving):
+            running.moving = True
             running.job.moving.emit(reply.xy)
         else:
             del self._asked[reply.id]
