@@ -32,9 +32,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     return now
 
 
-def test_that_progress_is_told_some_twenty_times_a_second_however_often_it_is_made(
-    clock: list[float],
-) -> None:
+def test_that_progress_is_told_twenty_times_a_second_at_most(clock: list[float]) -> None:
     recorder = Recorder()
     task = Task(Request(7), recorder, yields=True)
     for step in range(10_000):
@@ -52,6 +50,6 @@ def test_that_the_time_left_follows_the_pace_of_the_stage_at_work(clock: list[fl
         clock[0] = step / 50
         task(step / 5000 if step < 1000 else 0.2 + (step - 1000) / 1250)
     left = {round(report.fraction, 2): report.seconds_left for report in recorder.sent}
-    assert left[0.0] == -1.0
+    assert recorder.sent[0].seconds_left == -1.0
     assert left[0.1] == pytest.approx(90, rel=0.02)
     assert left[0.6] == pytest.approx(10, rel=0.02)
