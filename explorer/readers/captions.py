@@ -147,7 +147,8 @@ def _clean(text: str) -> str:
     """A caption in one line; stray bytes are read as Latin-1, which they mostly are."""
     if not text.isascii():
         text = "".join(chr(ord(c) - 0xDC00) if "\udc80" <= c <= "\udcff" else c for c in text)
-    return " ".join(text.split())
+    text = " ".join(text.split())
+    return text[1:-1].strip() if len(text) > 1 and text[0] == text[-1] == '"' else text
 
 
 def _from_json_lines(text: str, path: Path) -> Iterator[tuple[str, str]]:
@@ -174,11 +175,10 @@ def _from_columns(text: str, first: str, path: Path) -> Iterator[tuple[str, str]
     delimiter = next((mark for mark in ("\t", "|") if mark in first), ",")
     csv.field_size_limit(1 << 24)
     lines = (line for line in io.StringIO(text, newline="") if line.strip())
-    spaced = delimiter != "\t"
     if delimiter == ",":
-        rows = csv.reader(lines, skipinitialspace=spaced)
+        rows = csv.reader(lines)
     else:
-        rows = csv.reader(lines, delimiter=delimiter, quoting=csv.QUOTE_NONE, skipinitialspace=spaced)
+        rows = csv.reader(lines, delimiter=delimiter, quoting=csv.QUOTE_NONE)
     header = [name.strip() for name in first.rstrip("\r\n").split(delimiter)]
     name_at, text_at = 0, 1
     at = [i for i, name in enumerate(header) if _NAME_COLUMNS.fullmatch(name.strip('"'))]

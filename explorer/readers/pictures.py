@@ -130,13 +130,12 @@ def decode_picture(data: bytes, name: str) -> Picture:
             file_format = "JPEG" if image.format == "MPO" else str(image.format)
             _check_size(image, name)
             animated = file_format in ("GIF", "PNG", "WEBP", "AVIF") and _is_animated(image)
-            turn = _TURNS.get(_orientation(image))
             image.load()
-            upright = _as_rgb(image)
-            if turn is not None:
-                upright = upright.transpose(turn)
-                if turn not in list(_TURNS.values())[:3]:
-                    width, height = height, width
+            # Asked afterwards: it can stand behind the pixels, and TIFF has been turned by Pillow itself.
+            turn = _TURNS.get(_orientation(image))
+            upright = _as_rgb(image) if turn is None else _as_rgb(image).transpose(turn)
+            if (upright.width > upright.height) != (width > height):
+                width, height = height, width
             return Picture(upright, width, height, file_format, animated)
 
 
