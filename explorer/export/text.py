@@ -143,7 +143,9 @@ def draw_text(
     own colours whatever the pen, and would smear: they have no halo.
     """
     painter.setFont(face)
-    if halo is not None and (outlined or _holds_pictographs(text)):
+    if halo is not None and _holds_pictographs(text):
+        halo = None
+    if halo is not None and outlined:
         outline = QPainterPath()
         outline.addText(start, face, text)
         pen = QPen(halo, 2 * HALO, Qt.PenStyle.SolidLine, Qt.PenCapStyle.RoundCap, Qt.PenJoinStyle.RoundJoin)
