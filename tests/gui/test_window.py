@@ -455,6 +455,7 @@ def test_that_an_error_is_not_pushed_away_by_what_comes_right_after(window: Main
     notices, bar = window.session.notices, window.notice
     notices.error(ExplorerError("One file is damaged."))
     notices.error(ExplorerError("Another is empty."))
+    notices.clear()
     notices.tell("The third is open.")
     assert bar.text.text() == "One file is damaged.\nAnother is empty.\nThe third is open."
     bar.shut.click()

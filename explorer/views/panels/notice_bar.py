@@ -49,7 +49,7 @@ class NoticeBar(QFrame):
         column.addWidget(self.detail)
         self.setAccessibleName("Message")
         notices.posted.connect(self.show_notice)
-        notices.cleared.connect(self.hide)
+        notices.cleared.connect(lambda: None if self._is_unread else self.hide())
         self._serious = False
         self._shown = QElapsedTimer()
         self._fade = QTimer(self)
@@ -60,7 +60,7 @@ class NoticeBar(QFrame):
 
     def show_notice(self, notice: Notice) -> None:
         """Show a notice in place of the last one; below it, if that is an error nobody can have read yet."""
-        unread = self.isVisible() and self._serious and not self._shown.hasExpired(UNREAD_MS)
+        unread = self._is_unread
         if not unread:
             while self._actions.count():
                 self._actions.takeAt(0).widget().deleteLater()
@@ -83,6 +83,10 @@ class NoticeBar(QFrame):
             self._fade.stop()
         else:
             self._fade.start()
+
+    @property
+    def _is_unread(self) -> bool:
+        return self.isVisible() and self._serious and not self._shown.hasExpired(UNREAD_MS)
 
     def _had_its_time(self) -> None:
         """A note goes by itself; one under the cursor stays a while longer."""
