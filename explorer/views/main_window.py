@@ -9,6 +9,7 @@ from PySide6.QtGui import (
     QDragLeaveEvent,
     QDropEvent,
     QGuiApplication,
+    QKeyEvent,
     QShowEvent,
 )
 from PySide6.QtWidgets import (
@@ -240,6 +241,15 @@ class MainWindow(QMainWindow):
             if entrance.isEnabled() and _in_sight(entrance):
                 entrance.setFocus(Qt.FocusReason.ShortcutFocusReason)
                 return
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Escape, where no part of the window has a use for it: away with the message, back to the map."""
+        if event.key() != Qt.Key.Key_Escape:
+            super().keyPressEvent(event)
+        elif self.notice.isVisible():
+            self.notice.hide()
+        elif self.stack.currentWidget() is self.map:
+            self.map.canvas.setFocus(Qt.FocusReason.ShortcutFocusReason)
 
     def step_labels(self, step: int) -> None:
         """Show more or fewer labels."""

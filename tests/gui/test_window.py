@@ -485,3 +485,15 @@ def test_that_one_row_is_not_spoken_of_as_several(qtbot: QtBot, window: MainWind
     qtbot.waitUntil(lambda: window.session.document.clusters is not None, timeout=30_000)
     qtbot.waitUntil(lambda: window.map.canvas.item.figure is not None, timeout=30_000)
     assert window.map.canvas.item.figure.legend.title == "1 cluster · 1 row shown"
+
+
+def test_that_escape_closes_the_message_and_then_leads_to_the_map(
+    qtbot: QtBot, open_window: MainWindow
+) -> None:
+    open_window.activateWindow()
+    open_window.query.focus_query()
+    open_window.session.notices.error(ExplorerError("One file is damaged."))
+    qtbot.keyClick(open_window.query.field, Qt.Key.Key_Escape)
+    assert open_window.notice.isHidden()
+    qtbot.keyClick(open_window.query.field, Qt.Key.Key_Escape)
+    assert open_window.map.canvas.hasFocus()

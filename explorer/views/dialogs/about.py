@@ -14,6 +14,7 @@ POINTING = (
     ("Drag, wheel", "move and zoom the map"),
     ("Double click", "fit the map"),
     ("Tab, on the map", "only the map, and back"),
+    ("Escape", "close the message, go to the map"),
     ("Escape, on the map", "bring the panels back"),
     ("Arrow keys, on the map", "move the map"),
 )
