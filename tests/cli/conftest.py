@@ -17,6 +17,8 @@ from words import WORDS, word_vectors
 
 from explorer.cli.run import main
 
+os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+
 
 @dataclass(frozen=True)
 class Said:
