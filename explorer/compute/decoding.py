@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from explorer.compute.encoders.preprocessing import Preprocessing
-from explorer.core.pictures import PictureError, Verdict
-from explorer.readers.index_files import digest
+from explorer.core.pictures import PictureError, Verdict, digest
 from explorer.readers.pictures import Picture, decode_picture, read_bytes, thumbnail
 
 # Longer pictures lose their ends before they are resized; in the middle nothing changes.

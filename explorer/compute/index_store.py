@@ -26,13 +26,12 @@ from numpy.typing import NDArray
 from explorer.compute.decoding import Decoded
 from explorer.core.errors import ExplorerError
 from explorer.core.index import Manifest
-from explorer.core.pictures import Verdict
+from explorer.core.pictures import DIGEST_BYTES, Verdict
 from explorer.readers import safetensors_file
 from explorer.readers.index_files import (
     CAPTION_DIGESTS,
     CAPTION_VECTORS,
     CAPTIONS,
-    DIGEST_BYTES,
     FOUND,
     IMAGE_VECTORS,
     JOURNAL,

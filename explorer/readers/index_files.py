@@ -14,7 +14,6 @@ the journal over them are the truth.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 from pathlib import Path
@@ -26,12 +25,12 @@ from numpy.typing import NDArray
 
 from explorer.core.errors import ExplorerError
 from explorer.core.index import FORMAT, VERSION, Manifest
+from explorer.core.pictures import DIGEST_BYTES, digest
 
 MANIFEST, ROWS, VECTORS = "manifest.json", "rows.parquet", "vectors.safetensors"
 JOURNAL, THUMBNAILS, LOCK = "journal", "thumbnails", "lock"
 IMAGE_VECTORS, CAPTION_VECTORS, CAPTION_DIGESTS = "image_vectors", "caption_vectors", "caption_digests"
 PICTURES, CAPTIONS = "pictures", "captions"  # kinds of journal files
-DIGEST_BYTES = 16
 
 # What a run finds out of each picture.
 FOUND = pa.schema(
@@ -61,11 +60,6 @@ def journal_columns(dim: int) -> pa.Schema:
 def caption_columns(dim: int) -> pa.Schema:
     """A journal file's columns for captions."""
     return pa.schema([("digest", pa.binary(DIGEST_BYTES)), ("vector", pa.list_(pa.float32(), dim))])
-
-
-def digest(data: bytes) -> bytes:
-    """What tells contents apart: BLAKE2b of 128 bits."""
-    return hashlib.blake2b(data, digest_size=DIGEST_BYTES).digest()
 
 
 def caption_digest(text: str) -> bytes:

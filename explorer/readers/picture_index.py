@@ -16,14 +16,13 @@ from numpy.typing import NDArray
 from explorer.core.errors import ExplorerError
 from explorer.core.index import Manifest
 from explorer.core.labels import Labels
-from explorer.core.pictures import Verdict
+from explorer.core.pictures import DIGEST_BYTES, Verdict
 from explorer.core.table import EmbeddingTable, OpenedFile, Role
 from explorer.readers import safetensors_file
 from explorer.readers.index_files import (
     CAPTION_DIGESTS,
     CAPTION_VECTORS,
     CAPTIONS,
-    DIGEST_BYTES,
     FOUND,
     IMAGE_VECTORS,
     PICTURES,
