@@ -29,6 +29,7 @@ class Mapping(QObject):
         self._jobs = jobs
         self._notices = notices
         self._layout_job: Job | None = None
+        self._made_way = False
         self._pairs_asked: int | None = None
 
     @property
@@ -39,6 +40,7 @@ class Mapping(QObject):
     def begin(self) -> None:
         """Draw the first picture of a table that has just been loaded, then start its layout."""
         self._stop_job()
+        self._made_way = False
         table = self._document.table
         if table is None:
             return
@@ -65,6 +67,7 @@ class Mapping(QObject):
     def start(self) -> None:
         """Lay the table out anew with the present settings."""
         self._stop_job()
+        self._made_way = False
         table = self._document.table
         if table is None:
             return
@@ -104,6 +107,17 @@ class Mapping(QObject):
         """Stop the layout and keep the map as it is now."""
         if self._layout_job is not None:
             self._layout_job.cancel()
+
+    def make_way(self) -> None:
+        """Stop a layout that is still looking for neighbours: a file that is to be read would wait for it."""
+        if self._layout_job is not None and self._document.stage is not LayoutStage.MOVING:
+            self._made_way = True
+            self.stop()
+
+    def take_up(self) -> None:
+        """Start the layout again that made way for a file which then could not be read."""
+        if self._made_way:
+            self.start()
 
     def _stop_job(self) -> None:
         job, self._layout_job = self._layout_job, None

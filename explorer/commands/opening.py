@@ -20,6 +20,8 @@ class Opening(QObject):
 
     table_loaded = Signal()
     picker_wanted = Signal(str)
+    reading_begun = Signal()
+    reading_failed = Signal()
 
     def __init__(self, document: Document, jobs: Jobs, notices: Notices, settings: Settings) -> None:
         super().__init__()
@@ -44,10 +46,16 @@ class Opening(QObject):
         for path in paths:
             self._open_one(str(Path(path).absolute()), table, labels)
 
+    def _list(self, path: str, **joined: object) -> Job:
+        self.reading_begun.emit()
+        job = self._jobs.open_file(path, **joined)
+        job.failed.connect(lambda _error: self.reading_failed.emit())
+        return job
+
     def _open_one(self, path: str, table: str | None, labels: dict) -> None:
         scaled = bool(labels.get("scaled", False))
         joined = {name: labels.get(name) for name in ("labels", "target_labels", "header")}
-        job = self._jobs.open_file(path, **joined)
+        job = self._list(path, **joined)
         job.finished.connect(lambda listing: self._opened(Source(listing, **joined), table, scaled))
         job.failed.connect(lambda error: self._failed(error, path, joined))
 
@@ -75,7 +83,7 @@ class Opening(QObject):
             self._opened(Source(listing), None, False)
 
         for path in paths:
-            job = self._jobs.open_file(path)
+            job = self._list(path)
             job.finished.connect(lambda listing, path=path: came(path, listing))
             job.failed.connect(lambda error, path=path: failures.append((path, error)))
             for signal in (job.finished, job.failed, job.cancelled):
@@ -86,7 +94,7 @@ class Opening(QObject):
         if source is None:
             self._notices.error(error)
             return
-        job = self._jobs.open_file(source.path, labels=dropped, target_labels=source.target_labels)
+        job = self._list(source.path, labels=dropped, target_labels=source.target_labels)
 
         def joined(listing: FileListing) -> None:
             table = self._document.table
@@ -155,6 +163,7 @@ class Opening(QObject):
             return
         if self._loading is not None:
             self._loading.cancel()
+        self.reading_begun.emit()
         job = self._jobs.load_table(
             path,
             name,

@@ -33,6 +33,8 @@ class Session:
         self.mapping = Mapping(document, jobs, self.notices)
         self.asking = Asking(document, jobs, self.notices, settings)
         self.opening = Opening(document, jobs, self.notices, settings)
+        self.opening.reading_begun.connect(self.mapping.make_way)
+        self.opening.reading_failed.connect(self.mapping.take_up)
         self.opening.table_loaded.connect(self.mapping.begin)
         self.opening.table_loaded.connect(self.asking.begin)
 

@@ -497,3 +497,21 @@ def test_that_escape_closes_the_message_and_then_leads_to_the_map(
     assert open_window.notice.isHidden()
     qtbot.keyClick(open_window.query.field, Qt.Key.Key_Escape)
     assert open_window.map.canvas.hasFocus()
+
+
+def test_that_a_file_opens_while_a_large_table_looks_for_its_neighbours(
+    qtbot: QtBot, window: MainWindow, tmp_path: Path, words_file: Path
+) -> None:
+    large = tmp_path / "large.npy"
+    np.save(large, np.random.default_rng(6).normal(size=(60_000, 64)).astype(np.float32))
+    session, document = window.session, window.session.document
+    document.set_settings(LayoutSettings(method="umap"))
+    drop(window, large)
+    qtbot.waitUntil(lambda: document.stage is LayoutStage.FIRST, timeout=60_000)
+    drop(window, tmp_path / "missing.npy")
+    qtbot.waitUntil(window.notice.isVisible, timeout=10_000)
+    qtbot.waitUntil(lambda: document.stage is LayoutStage.FIRST or session.mapping.settled, timeout=10_000)
+    document.set_settings(LayoutSettings(method="pca"))
+    drop(window, words_file)
+    qtbot.waitUntil(lambda: document.table.path == str(words_file), timeout=10_000)
+    settle(qtbot, window)
