@@ -27,9 +27,11 @@ from explorer.readers.index_files import (
     MANIFEST,
     PICTURES,
     caption_digest,
+    is_index,
     journal_files,
     read_manifest,
 )
+
 from explorer.readers.picture_index import PictureIndex, state_notes
 from explorer.readers.pictures import BACKGROUND
 
@@ -117,6 +119,8 @@ def _manifest_for(folder: Path, encoder: Encoder, path: Path) -> Manifest:
         raise ExplorerError(f"{encoder.name} sees no pictures.", "Choose an encoder such as CLIP.")
     if not folder.is_dir():
         raise ExplorerError(f"There is no folder {folder}.")
+    if is_index(folder):
+        raise ExplorerError(f"{folder} is an index, not a folder of pictures.")
     folder = folder.resolve()
     target = path.absolute()
     if target.resolve() == folder:

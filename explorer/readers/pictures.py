@@ -7,6 +7,7 @@ How many pixels there are is asked before any is decoded.
 from __future__ import annotations
 
 import io
+import re
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -245,7 +246,9 @@ def _told(data: bytes, name: str) -> Iterator[None]:
     except PictureError:
         raise
     except (Image.DecompressionBombError, Image.DecompressionBombWarning) as error:
-        raise PictureError(name, Verdict.TOO_LARGE, "its pixels are more than are decoded") from error
+        count = re.search(r"\d+(?= pixels)", str(error))
+        many = f"{int(count[0]):,} pixels" if count else "its pixels"
+        raise PictureError(name, Verdict.TOO_LARGE, f"{many} are more than are decoded") from error
     except MemoryError as error:
         raise PictureError(name, Verdict.TOO_LARGE, "there is not enough memory to decode it") from error
     except Exception as error:
