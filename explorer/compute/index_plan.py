@@ -38,7 +38,7 @@ class Plan:
         Path, size and time of pictures that have no row yet.
     gone : list of int
         Rows whose files are gone.
-    changed : int
+    changed, added, files : int
     notes : list of str
     """
 
@@ -47,6 +47,8 @@ class Plan:
     new: list[tuple[bytes, int, int]] = field(default_factory=list)
     gone: list[int] = field(default_factory=list)
     changed: int = 0
+    added: int = 0
+    files: int = 0
     notes: list[str] = field(default_factory=list)
 
     @classmethod
@@ -80,7 +82,13 @@ class Plan:
         plan._miss(known, scan.unreadable, verdicts)
         if not plan.present:
             raise ExplorerError(f"The folder {folder} holds no pictures.")
+        plan.added, plan.files = len(plan.new), len(plan.present)
         return plan
+
+    def forget_paths(self) -> None:
+        """Let go of what the rows hold by now: it would grow with the folder."""
+        self.present.clear()
+        self.new.clear()
 
     def _miss(self, missing: dict[bytes, int], unreadable: list[str], verdicts: list[str]) -> None:
         """Rows without a file are gone, unless their folder could not be looked into."""

@@ -31,14 +31,13 @@ from explorer.readers.index_files import (
     journal_files,
     read_manifest,
 )
-
 from explorer.readers.picture_index import PictureIndex, state_notes
 from explorer.readers.pictures import BACKGROUND
 
 _CPU_BATCH, _GPU_BATCH = 32, 256
 _CAPTION_BATCH = 256
 _SAVE_SECONDS = 5.0
-_SAVE_ROWS = 4096
+_SAVE_ROWS = 1024
 _RATE_SECONDS = 10.0
 
 
@@ -93,7 +92,10 @@ def update_index(
         dirty = not rows.equals(index.rows)
         if dirty:
             store.write_rows(rows)
+        plan.forget_paths()
+        del rows
         store.describe(caption_sources=found.sources, unmatched_captions=found.unmatched)
+        del found
         index = store.read()
         run = _Run(store, encoder, index, tell)
         run.encode_pictures(plan.tasks(folder, index), len(plan.to_do), processes)
@@ -304,8 +306,8 @@ def _report(index: PictureIndex, plan: Plan, run: _Run) -> IndexReport:
         rows=len(index),
         vectors=verdicts[Verdict.OK],
         encoded=run.encoded,
-        unchanged=len(plan.present) - len(plan.to_do) + len(run.touched),
-        added=len(plan.new),
+        unchanged=plan.files - len(plan.to_do) + len(run.touched),
+        added=plan.added,
         changed=plan.changed - len(run.touched),
         gone=len(plan.gone),
         captions=len(index.all_captions()[0]),

@@ -68,11 +68,12 @@ def find_captions(folder: Path, pictures: Sequence[str], chosen: Path | None = N
     ExplorerError
         The chosen list holds no captions or can't be read.
     """
-    names = _Names(pictures)
+    lists = _lists(folder) if chosen is None else [chosen]
+    names = _Names(pictures if lists else ())
     found: dict[str, list[str]] = defaultdict(list)
     sources: list[str] = []
     unmatched: dict[str, None] = {}
-    for path in _lists(folder) if chosen is None else [chosen]:
+    for path in lists:
         pairs = read_captions(path)
         matches = {name: names.find(name) for name, _ in pairs}
         if chosen is None and path.parent != folder and not any(matches.values()):
