@@ -70,6 +70,7 @@ def run(
     elif camera is not None:
         camera.take()
     status = application.exec()
+    window.close()
     session.jobs.shutdown()
     sys.excepthook = sys.__excepthook__
     if camera is not None and camera.failure is not None:

@@ -13,8 +13,6 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from rapidfuzz import process
-from rapidfuzz.distance import OSA
 
 from explorer.core.haystack import SEPARATOR, Haystack, Spellings
 from explorer.core.labels import Labels
@@ -137,6 +135,10 @@ class LabelIndex:
         An edit is a letter put in, left out, changed or swapped with the next (optimal string
         alignment distance). At most half of the text's letters may need one; one row a label.
         """
+        # Only a word that is not there needs it; the window starts quicker without.
+        from rapidfuzz import process
+        from rapidfuzz.distance import OSA
+
         wanted = fold(text)
         found: dict[str, int] = {}
         for reach in sorted({2, max(2, len(wanted) // 2)}):

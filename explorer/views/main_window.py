@@ -297,6 +297,7 @@ class MainWindow(QMainWindow):
         settings.geometry = bytes(self.saveGeometry().toBase64()).decode()
         settings.docks = bytes(self.saveState(DOCK_STATE_VERSION).toBase64()).decode()
         self.files.remember()
+        self.map.close_down()
         self.session.close()
         super().closeEvent(event)
 

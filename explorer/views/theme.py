@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from functools import lru_cache
 
 from PySide6.QtCore import QByteArray, QRectF, Qt
@@ -73,16 +74,17 @@ def icon(name: str, colour: str | None = None, size: int = 18) -> QIcon:
     source = resource_path("icons", f"{name}.svg").read_text("utf-8")
     drawn = QIcon()
     colours = current_colours()
+    # One drawing, as fine as the finest screen: it is only ever made smaller.
+    scale = math.ceil(max(screen.devicePixelRatio() for screen in QGuiApplication.screens()))
     for mode, shade in ((QIcon.Mode.Normal, colour or colours.text), (QIcon.Mode.Disabled, colours.line)):
         renderer = QSvgRenderer(QByteArray(source.replace("#000", shade).encode()))
-        for scale in (1, 2, 3):
-            pixmap = QPixmap(size * scale, size * scale)
-            pixmap.fill(Qt.GlobalColor.transparent)
-            painter = QPainter(pixmap)
-            renderer.render(painter, QRectF(pixmap.rect()))
-            painter.end()
-            pixmap.setDevicePixelRatio(scale)
-            drawn.addPixmap(pixmap, mode)
+        pixmap = QPixmap(size * scale, size * scale)
+        pixmap.fill(Qt.GlobalColor.transparent)
+        painter = QPainter(pixmap)
+        renderer.render(painter, QRectF(pixmap.rect()))
+        painter.end()
+        pixmap.setDevicePixelRatio(scale)
+        drawn.addPixmap(pixmap, mode)
     return drawn
 
 

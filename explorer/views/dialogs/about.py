@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from html import escape
-
 from PySide6.QtGui import QKeySequence
 
 from explorer import __version__
@@ -26,6 +24,8 @@ def shortcuts_text() -> str:
         title: [(entry.text, _keys(entry)) for entry in entries if isinstance(entry, Entry) and entry.keys]
         for title, entries in MENUS.items()
     }
+    from html import escape
+
     lines = []
     for title, rows in {**sections, "On the map": POINTING}.items():
         lines.append(f"<tr><td colspan='2' style='padding-top:12px'><b>{title}</b></td></tr>")

@@ -32,11 +32,13 @@ class KernelLoader(QObject):
         super().__init__(parent)
         self.is_ready = "explorer.render.kernels" in sys.modules
         self._thread: threading.Thread | None = None
+        self._compiler: subprocess.Popen[bytes] | None = None
+        self._closed = False
         self._loaded.connect(self._take, Qt.ConnectionType.QueuedConnection)
 
     def start(self) -> None:
         """Begin, unless it is done or under way."""
-        if not self.is_ready and self._thread is None:
+        if not self.is_ready and self._thread is None and not self._closed:
             self._thread = threading.Thread(target=self._load, name="kernel loader", daemon=True)
             self._thread.start()
 
@@ -45,11 +47,22 @@ class KernelLoader(QObject):
         """Whether this start must compile first."""
         return not self.is_ready and not _are_compiled()
 
+    def close(self) -> None:
+        """Wait until nothing is being loaded: a thread must not be in the middle of it when Python ends."""
+        self._closed = True
+        if self._compiler is not None:
+            self._compiler.terminate()
+        if self._thread is not None:
+            self._thread.join()
+
     def _load(self) -> None:
         if not _are_compiled():
-            subprocess.run(
-                [sys.executable, "-m", "explorer.render.warm"], check=False, stdin=subprocess.DEVNULL
+            self._compiler = subprocess.Popen(
+                [sys.executable, "-m", "explorer.render.warm"], stdin=subprocess.DEVNULL
             )
+            self._compiler.wait()
+        if self._closed:
+            return
         import explorer.render.kernels  # noqa: F401
 
         with contextlib.suppress(RuntimeError):  # the window may be gone by now

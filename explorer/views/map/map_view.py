@@ -23,6 +23,8 @@ from explorer.views.map.tools import Tools
 from explorer.views.theme import current_colours
 
 FRAME_MS = 40
+AFTER_FIRST_PICTURE_MS = 60
+"""By then the window is on screen."""
 MARGIN = 14
 
 
@@ -70,7 +72,7 @@ class MapView(QWidget):
         self._hover: int | None = None
         self._kernels = KernelLoader(self)
         self._kernels.ready.connect(self._positions_changed)
-        QTimer.singleShot(0, self, self._kernels.start)
+        QTimer.singleShot(AFTER_FIRST_PICTURE_MS, self, self._kernels.start)
         self._frames = QTimer(self)
         self._frames.setInterval(FRAME_MS)
         self._frames.timeout.connect(self._next_frame)
@@ -92,6 +94,10 @@ class MapView(QWidget):
         document.colours_changed.connect(self._colours_changed)
         document.answer_changed.connect(self._answer_changed)
         document.trust_changed.connect(self._colours_changed)
+
+    def close_down(self) -> None:
+        """End what goes on beside the window."""
+        self._kernels.close()
 
     # Following the document
 
