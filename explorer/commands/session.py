@@ -33,10 +33,16 @@ class Session:
         self.mapping = Mapping(document, jobs, self.notices)
         self.asking = Asking(document, jobs, self.notices, settings)
         self.opening = Opening(document, jobs, self.notices, settings)
+        jobs.worker_restarted.connect(self._tell_of_restart)
         self.opening.reading_begun.connect(self.mapping.make_way)
         self.opening.reading_failed.connect(self.mapping.take_up)
         self.opening.table_loaded.connect(self.mapping.begin)
         self.opening.table_loaded.connect(self.asking.begin)
+
+    def _tell_of_restart(self, _worker: str, _reason: str) -> None:
+        self.notices.tell(
+            "A process that works for this window had died; it was started again, with all tables."
+        )
 
     def close(self) -> None:
         """Stop what is under way; the workers are their maker's to end."""

@@ -20,12 +20,12 @@ from explorer.compute.graph import neighbour_graph
 from explorer.compute.pairs import pair_histogram
 from explorer.compute.projection import positions_of
 from explorer.compute.search import find_neighbours
-from explorer.compute.suggestions import Suggestions
 from explorer.compute.trust import measure_trust
 from explorer.compute.vectors import Vectors
 from explorer.core.errors import ExplorerError
 from explorer.core.health import Health
 from explorer.core.health_scan import examine, row_blocks
+from explorer.core.label_index import LabelIndex
 from explorer.core.labels import Labels
 from explorer.core.listing import LoadedTable
 from explorer.core.results import Clusters, NeighbourGraph, PairHistogram, SearchResult, Trust
@@ -39,9 +39,9 @@ class Table:
     labels: Labels | None
 
     @cached_property
-    def suggestions(self) -> Suggestions | None:
+    def index(self) -> LabelIndex | None:
         """Made when first asked for."""
-        return Suggestions(self.labels) if self.labels is not None else None
+        return LabelIndex(self.labels) if self.labels is not None else None
 
 
 class Tables:
@@ -167,8 +167,10 @@ class Tables:
         return vectors.fetch(request.rows)
 
     def _suggest(self, request: protocol.Suggest, checkpoint: Checkpoint) -> tuple[str, ...]:
-        suggestions = self._of(request.key).suggestions
-        return suggestions.closest(request.text, request.count) if suggestions is not None else ()
+        index = self._of(request.key).index
+        if index is None:
+            return ()
+        return tuple(index.labels[row] for row in index.closest(request.text, request.count))
 
     def _find_clusters(self, request: protocol.FindClusters, checkpoint: Checkpoint) -> Clusters:
         table = self._of(request.key)

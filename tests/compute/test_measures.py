@@ -1,4 +1,4 @@
-"""Trust, clusters, pairs and suggestions."""
+"""Trust, clusters and pairs."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from explorer.compute.clusters import find_clusters
 from explorer.compute.histogram import histogram
 from explorer.compute.pairs import pair_histogram
 from explorer.compute.projection import positions_of
-from explorer.compute.suggestions import Suggestions
 from explorer.compute.trust import measure_trust
 from explorer.core.errors import ExplorerError
 from explorer.core.labels import Labels
@@ -149,14 +148,3 @@ def test_that_a_large_tables_pairs_are_sampled_alike_each_time(random: np.random
 def test_that_fewer_than_two_rows_have_no_pairs() -> None:
     with pytest.raises(ExplorerError, match="no pairs"):
         pair_histogram(vectors_of(np.ones((1, 3), np.float32)), Metric.COSINE)
-
-
-def test_that_labels_spelt_nearly_alike_are_suggested() -> None:
-    labels = Labels.from_texts(["king", "sing", None, "King", "queen", "kings", "a" * 40, "café"], "made")
-    suggestions = Suggestions(labels)
-    assert suggestions.closest("kinf", 3) == ("king", "King", "kings")
-    assert suggestions.closest("QUEN", 5)[0] == "queen"
-    assert suggestions.closest("cafe", 1) == ("café",)
-    assert suggestions.closest("zzzz", 5) == ()
-    assert suggestions.closest("ikng", 1) == ("king",)
-    assert Suggestions(Labels.from_texts([None, None], "made")).closest("king", 5) == ()
