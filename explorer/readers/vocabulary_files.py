@@ -24,6 +24,7 @@ from explorer.readers.inert_pickle import load_pickle
 from explorer.readers.inert_values import Instance, PickledArray
 from explorer.readers.label_text import LabelText, read_label_text
 from explorer.readers.packed_labels import BRACKETED, escape
+from explorer.readers.special_tokens import special_by_name, special_names
 from explorer.readers.vector_lines import BOM
 
 _LARGEST = 1 << 28
@@ -31,9 +32,6 @@ _DEEPEST = 4
 _OLD_PICKLES = (b"(", b"]", b"}", b")", b"c")
 _COUNTS = re.compile(r"count|freq", re.IGNORECASE)
 _LISTS = re.compile(r"_?(itos|(i|id|idx|ind|index|int)(2|_to_)\w+)_?", re.IGNORECASE)
-_BARE = frozenset(["PAD", "UNK", "BOS", "EOS", "SOS", "CLS", "SEP", "MASK"])
-_BARE_LOWER = frozenset(["pad", "unk", "bos", "eos", "sos", "start", "end"])
-_PIPED = re.compile(r"<\|[^<>|]+\|>|\[(?:PAD|UNK|CLS|SEP|MASK)\d?\]")
 _OFFSET_MODELS = ("sentencepiece.bpe.model",)  # fairseq's models put the ids one further
 
 
@@ -348,27 +346,9 @@ def _with_siblings(vocabulary: Vocabulary, path: Path) -> Vocabulary:
         settings = path.with_name(name)
         if settings.is_file() and settings.stat().st_size < _LARGEST:
             content = _load_json(settings)
-            names |= set(_special_names(content)) if isinstance(content, dict) else set()
+            names |= set(special_names(content)) if isinstance(content, dict) else set()
     special = {number for number, text in enumerate(texts) if text in names}
     return replace(vocabulary, texts=texts, special=vocabulary.special | special)
-
-
-def _special_names(content: dict[str, Any]) -> Iterable[str]:
-    """Tokens under keys like ``pad_token``, as text or with their settings; and decoders' special ones."""
-    for key, value in content.items():
-        entries: list[Any] = []
-        if key.endswith("_token"):
-            entries = [value]
-        elif key == "additional_special_tokens" and isinstance(value, list):
-            entries = value
-        elif key == "added_tokens_decoder" and isinstance(value, dict):
-            entries = [
-                each for each in value.values() if isinstance(each, dict) and each.get("special") is True
-            ]
-        for entry in entries:
-            token = entry.get("content") if isinstance(entry, dict) else entry
-            if isinstance(token, str) and token:
-                yield token
 
 
 # SentencePiece
@@ -397,19 +377,3 @@ def _vocabulary(
     name: str, texts: Sequence[str | None], *, keyed: bool, special: Iterable[int] = ()
 ) -> Vocabulary:
     return Vocabulary(name, texts, frozenset(special) | special_by_name(texts), keyed)
-
-
-def special_by_name(texts: Sequence[str | None]) -> frozenset[int]:
-    """Ids whose names say that they are special.
-
-    Names in brackets say so anywhere. Bare ones (``PAD``, ``UNK``) only among the first ids, and in lower
-    case, where they could be words, only two or more of them together.
-    """
-    found = {
-        number
-        for number, text in enumerate(texts)
-        if text is not None and text[:1] in ("<", "[") and (text in BRACKETED or _PIPED.fullmatch(text))
-    }
-    found |= {number for number, text in enumerate(texts[:10]) if text in _BARE}
-    lower = {number for number, text in enumerate(texts[:4]) if text in _BARE_LOWER}
-    return frozenset(found | (lower if len(lower) > 1 else set()))

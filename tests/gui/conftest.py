@@ -14,11 +14,14 @@ from pytestqt.qtbot import QtBot
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
+from window_driver import settle
+
 from explorer.commands import Session
 from explorer.core.layout import LayoutSettings
 from explorer.document import Document
 from explorer.document.settings import Settings
 from explorer.jobs import Jobs
+from explorer.views.main_window import MainWindow
 from explorer.views.theme import apply_theme
 
 FILLERS = 300
@@ -84,3 +87,29 @@ def session(qtbot: QtBot, bare_session: Session, words_file: Path) -> Session:
         bare_session.opening.open([str(words_file)])
     qtbot.waitUntil(lambda: bare_session.mapping.settled, timeout=30_000)
     return bare_session
+
+
+@pytest.fixture
+def window(
+    qtbot: QtBot, bare_session: Session, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[MainWindow]:
+    """An empty window, shown."""
+    import explorer.render.kernels  # noqa: F401 - else a thread of the first window loads them
+
+    monkeypatch.setenv("EMBEDDING_EXPLORER_SETTINGS", str(tmp_path / "settings.json"))
+    bare_session.document.set_settings(LayoutSettings(method="pca"))
+    shown = MainWindow(bare_session)
+    shown.resize(1280, 720)
+    shown.show()
+    qtbot.waitExposed(shown)
+    yield shown
+    shown.close()
+    shown.deleteLater()
+
+
+@pytest.fixture
+def open_window(qtbot: QtBot, window: MainWindow, words_file: Path) -> MainWindow:
+    """A window with the words' table on the map."""
+    window.session.opening.open([str(words_file)])
+    settle(qtbot, window)
+    return window

@@ -19,7 +19,8 @@ from tokenizers import Tokenizer, models
 from explorer.core.errors import ExplorerError
 from explorer.readers import sentencepiece
 from explorer.readers.label_text import LabelText
-from explorer.readers.vocabulary_files import Vocabulary, read_vocabulary, special_by_name
+from explorer.readers.special_tokens import special_by_name
+from explorer.readers.vocabulary_files import Vocabulary, read_vocabulary
 
 WORDS = ["the", "of", "né", "日本", ""]
 FORWARD = {word: row for row, word in enumerate(WORDS)}
