@@ -1,4 +1,4 @@
-"""The checkpoints that ship with the application, for a first look without a file of one's own."""
+"""The trained models that ship with the application, for a first look without a file of one's own."""
 
 from __future__ import annotations
 
@@ -11,13 +11,14 @@ from explorer.core.resources import resource_path
 
 @dataclass(frozen=True)
 class Demo:
-    """A bundled checkpoint.
+    """A bundled model.
 
     Attributes
     ----------
     name : str
         What a person types to open it, e.g. ``"word-lstm"``.
     path : Path
+        A checkpoint's file, or a model's folder.
     kind : str
         What it is, in words.
     """
@@ -28,10 +29,11 @@ class Demo:
 
 
 def demos() -> tuple[Demo, ...]:
-    """All bundled checkpoints: the trained model first, then its table from the random start on."""
+    """All bundled models: the word model, the CLIP, then the word model's table from the random start on."""
     folder = resource_path("demo")
     trained = Demo("word-lstm", folder / "wordLSTM.pth", "word LSTM, trained")
-    return (trained, *(_at_epoch(path) for path in sorted(folder.glob("epoch-*.pth"))))
+    clip = Demo("clip", folder / "clip", "CLIP")
+    return (trained, clip, *(_at_epoch(path) for path in sorted(folder.glob("epoch-*.pth"))))
 
 
 def _at_epoch(path: Path) -> Demo:

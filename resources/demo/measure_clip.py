@@ -16,7 +16,7 @@ import numpy as np
 import torch
 from draw_scenes import CAPTIONS_EACH, illustrated
 from PIL import Image
-from scenes import COLOURS, SHAPES
+from scenes import COLOURS, SEED, SHAPES
 from torch import Tensor
 from torch.nn.functional import normalize
 from transformers import AutoTokenizer, BatchEncoding, CLIPModel, PreTrainedTokenizerFast
@@ -29,7 +29,7 @@ HELD_OUT = 500
 
 def shrink(picture: np.ndarray) -> np.ndarray:
     """A picture in the model's size, as its processor does it."""
-    return np.asarray(Image.fromarray(picture).resize((SIDE, SIDE), Image.Resampling.BICUBIC))
+    return np.array(Image.fromarray(picture).resize((SIDE, SIDE), Image.Resampling.BICUBIC))
 
 
 def as_input(pictures: np.ndarray) -> Tensor:
@@ -63,12 +63,14 @@ def ranks(scores: Tensor, own: Tensor) -> Tensor:
 
 
 @torch.no_grad()
-def measure(model: CLIPModel, tokenizer, captions_each: int = CAPTIONS_EACH) -> dict[str, dict[str, float]]:
+def measure(
+    model: CLIPModel, tokenizer, captions_each: int = CAPTIONS_EACH, seed: int = SEED
+) -> dict[str, dict[str, float]]:
     """Recall@k and median rank on the held-out pictures, both ways, by the protocol usual for captions.
 
     Each caption asks for its one picture among all; each picture asks for any of its captions among all.
     """
-    found = list(islice(illustrated("held-out"), HELD_OUT))
+    found = list(islice(illustrated("held-out", seed), HELD_OUT))
     pictures = np.stack([shrink(picture) for _, picture, _ in found])
     captions = [caption for _, _, captions in found for caption in captions[:captions_each]]
     seen, read = vectors(model, as_input(pictures), tokens_of(captions, tokenizer))
@@ -85,12 +87,12 @@ def measure(model: CLIPModel, tokenizer, captions_each: int = CAPTIONS_EACH) -> 
 
 
 @torch.no_grad()
-def measure_short_queries(model: CLIPModel, tokenizer, k: int = 5) -> tuple[float, int]:
+def measure_short_queries(model: CLIPModel, tokenizer, k: int = 5, seed: int = SEED) -> tuple[float, int]:
     """What share of the first k pictures shows what a query as "a red heart" names; and how many queries.
 
     The queries are all pairs of a colour and a shape that at least k of the pictures show.
     """
-    found = list(islice(illustrated("held-out"), HELD_OUT))
+    found = list(islice(illustrated("held-out", seed), HELD_OUT))
     pictures = np.stack([shrink(picture) for _, picture, _ in found])
     shown = [{(thing.colour, thing.shape) for thing in scene.things} for scene, _, _ in found]
     pairs = [(c, s) for c in COLOURS for s in SHAPES if sum((c, s) in pair for pair in shown) >= k]
@@ -110,23 +112,25 @@ def load(folder: Path) -> tuple[CLIPModel, PreTrainedTokenizerFast]:
     return model.eval(), AutoTokenizer.from_pretrained(folder, local_files_only=True)
 
 
-def report(folder: Path) -> None:
+def report(folder: Path, seed: int) -> None:
     """Print what the model in the folder is worth."""
     model, tokenizer = load(folder)
-    found = measure(model, tokenizer)
+    found = measure(model, tokenizer, seed=seed)
     names = list(found["text → image"])
     print(f"| {HELD_OUT} held-out pictures | {' | '.join(names)} |\n|---|{'--:|' * len(names)}")
     for way, figures in found.items():
         print(f"| {way} | {' | '.join(f'{figures[name]:.3f}' for name in names)} |")
-    precision, queries = measure_short_queries(model, tokenizer)
+    precision, queries = measure_short_queries(model, tokenizer, seed=seed)
     print(f"\nPrecision@5 of {queries} short queries (a colour and a shape): {precision:.3f}")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder", type=Path, nargs="?", default=FOLDER, help="where the model is")
+    parser.add_argument("--seed", type=int, default=SEED, help="another one draws other held-out scenes")
+    args = parser.parse_args()
     disable_progress_bar()
-    report(parser.parse_args().folder)
+    report(args.folder, args.seed)
 
 
 if __name__ == "__main__":

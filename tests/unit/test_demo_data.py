@@ -100,8 +100,10 @@ def test_that_the_checkpoint_loads_into_a_plain_torch_lstm_and_goes_on_with_the_
     assert list(word_to_int)[int(scores.argmax())] == following
 
 
-@pytest.mark.parametrize("demo", demos(), ids=lambda demo: demo.name)
-def test_that_every_demo_opens_with_its_named_token_table_first(demo, word_to_int) -> None:
+@pytest.mark.parametrize(
+    "demo", [demo for demo in demos() if demo.name != "clip"], ids=lambda demo: demo.name
+)
+def test_that_every_word_demo_opens_with_its_named_token_table_first(demo, word_to_int) -> None:
     table = open_file(demo.path).tables[0]
     assert (table.name, table.role, table.dim) == ("embedding.weight", Role.TOKEN, 128)
     assert table.labels is not None
@@ -151,7 +153,7 @@ def test_that_an_unknown_demo_is_refused_with_the_names_there_are() -> None:
 
 def test_that_the_first_demo_is_the_trained_model_and_names_are_unique() -> None:
     assert find_demo().path == FOLDER / "wordLSTM.pth"
-    assert len({demo.name for demo in demos()}) == len(demos()) == len(EPOCHS) + 1
+    assert len({demo.name for demo in demos()}) == len(demos()) == len(EPOCHS) + 2
 
 
 def test_that_the_training_text_is_cut_into_lower_case_words_and_marks() -> None:
