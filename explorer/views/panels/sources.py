@@ -24,7 +24,7 @@ from explorer.document import Source
 from explorer.views.panels.form import Section
 from explorer.views.theme import current_colours, figures
 
-PATH, TABLE, AT_RIGHT, IS_QUIET = (Qt.ItemDataRole.UserRole + place for place in range(4))
+PATH, TABLE, AT_RIGHT, IS_QUIET, SHORT = (Qt.ItemDataRole.UserRole + place for place in range(5))
 MOST_ROWS = 12
 ROW_HEIGHT = 26
 
@@ -95,6 +95,7 @@ class SourcesSection(Section):
             child = QTreeWidgetItem(item, [table.name])
             child.setData(0, PATH, source.path)
             child.setData(0, TABLE, table.name)
+            child.setData(0, SHORT, short_name(table.name, [each.name for each in source.listing.tables]))
             child.setData(0, AT_RIGHT, _at_right(table))
             child.setData(0, IS_QUIET, table.role not in (Role.TOKEN, Role.IMAGES, Role.OTHER))
             child.setToolTip(0, _tip(table))
@@ -144,6 +145,20 @@ class SourcesSection(Section):
         menu.exec(self.tree.viewport().mapToGlobal(place))
 
 
+def short_name(name: str, names: list[str]) -> str:
+    """The shortest end of a tensor's name that tells it from the others, without its ``.weight``.
+
+    ``embeddings.word_embeddings.weight`` is ``…word_embeddings`` beside the position table of the same model.
+    """
+    others = {other.removesuffix(".weight") for other in names if other != name}
+    parts = name.removesuffix(".weight").split(".")
+    for count in range(1, len(parts)):
+        end = ".".join(parts[-count:])
+        if not any(other == end or other.endswith("." + end) for other in others):
+            return "…" + end
+    return ".".join(parts)
+
+
 def _at_right(table: TableListing) -> str:
     if table.role in (Role.TOKEN, Role.IMAGES, Role.OTHER):
         return f"{table.rows:,} × {table.dim}"
@@ -189,6 +204,9 @@ class _TwoTexts(QStyledItemDelegate):
         shade = colours.accent if selected else colours.quiet if quiet else colours.text
         painter.setPen(QColor(shade))
         room = inner.adjusted(0, 0, -taken, 0)
-        name = painter.fontMetrics().elidedText(index.data(), Qt.TextElideMode.ElideMiddle, room.width())
+        metrics, name = painter.fontMetrics(), index.data()
+        if index.data(SHORT) is not None and metrics.horizontalAdvance(name) > room.width():
+            name = index.data(SHORT)
+        name = metrics.elidedText(name, Qt.TextElideMode.ElideMiddle, room.width())
         painter.drawText(room, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, name)
         painter.restore()
