@@ -11,7 +11,6 @@ from psygnal import Signal
 from explorer.core.layout import LayoutSettings
 from explorer.core.listing import LoadedTable
 from explorer.core.results import Clusters, Metric, PairHistogram, Trust
-from explorer.core.table import Role
 from explorer.document.answer import Answer, Question
 from explorer.document.colouring import Colouring
 from explorer.document.history import History
@@ -116,11 +115,6 @@ class Document:
         name = self.table.path.replace("\\", "/").rstrip("/").rsplit("/", 1)[-1]
         listing = self.table.listing
         return f"{name} · {listing.name} · {listing.rows:,} × {listing.dim}"
-
-    @property
-    def is_output_layer(self) -> bool:
-        """Whether the table on the map is a model's output layer."""
-        return self.table is not None and self.table.listing.role is Role.OUTPUT
 
     # The map
 

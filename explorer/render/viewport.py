@@ -100,10 +100,6 @@ class Viewport:
         """The picture moved by so many pixels, as when dragged."""
         return replace(self, x=self.x - dx / self.scale, y=self.y + dy / self.scale)
 
-    def centred_on(self, x: float, y: float) -> Viewport:
-        """The same scale around another data point."""
-        return replace(self, x=x, y=y)
-
     def resized(self, width: int, height: int) -> Viewport:
         """Another size, same middle, same scale."""
         return replace(self, width=width, height=height)

@@ -96,11 +96,6 @@ def canonical_open_clip(text: str) -> Cleaned:
     return _single_spaced(lowered(cleaned.replaced(_PUNCTUATION, lambda _: "")))
 
 
-def single_spaced(text: str) -> Cleaned:
-    """As OpenCLIP cleans for tokenizers of Hugging Face: as OpenAI, then single spaces."""
-    return _single_spaced(as_open_ai(text))
-
-
 def in_lower_case(text: str) -> Cleaned:
     """Only lower case, as SigLIP 2 was trained."""
     return lowered(as_typed(text))

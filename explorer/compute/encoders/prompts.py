@@ -156,10 +156,6 @@ class Conditioner:
         tokens = self.towers[0].tokenizer.encode(prompts)
         return Conditioning(np.concatenate(sequences), np.concatenate(pooled), tokens.pieces, tokens.notes)
 
-    def pooled_of(self, prompts: Sequence[str]) -> torch.Tensor:
-        """Only the pooled vectors, shape (n, pooled dim), on the device."""
-        return self._run(prompts)[1]
-
     def compare(self, first: str, second: str) -> PromptComparison:
         """How alike two prompts are, as a whole and position by position."""
         both = self.condition([first, second])

@@ -36,24 +36,27 @@ class TableFacts:
         Rows by importance for labels.
     twins : dict of int to int
         For the first of several equal rows: how many they are.
+    shown : int
+        How many rows are healthy.
     """
 
     order: NDArray[np.int64]
     twins: dict[int, int]
+    shown: int
 
 
 def facts_of(document: Document) -> TableFacts:
     """Work out a table's facts, once for each table."""
     table = document.table
     if table is None:
-        return TableFacts(NO_ROWS, {})
+        return TableFacts(NO_ROWS, {}, 0)
     order = NO_ROWS if table.labels is None else by_importance(table.labels)
     twins: dict[int, int] = {}
     if table.health.counts.duplicates:
         firsts, counts = np.unique(table.health.first_twin[table.health.healthy], return_counts=True)
         several = counts > 1
         twins = dict(zip(firsts[several].tolist(), counts[several].tolist(), strict=True))
-    return TableFacts(order, twins)
+    return TableFacts(order, twins, int(np.count_nonzero(table.health.healthy)))
 
 
 class FigureMaker:
@@ -63,7 +66,7 @@ class FigureMaker:
         self._document = document
         self._cache = cache
         self._placement: Placement | None = None
-        self.facts = TableFacts(NO_ROWS, {})
+        self.facts = TableFacts(NO_ROWS, {}, 0)
         self.colours: Coloured | None = None
         self.fitted_scale = 1.0
 
@@ -102,13 +105,12 @@ class FigureMaker:
         table, xy = document.table, document.positions
         if table is None or xy is None or colours is None or len(colours.codes) != len(xy):
             return None
-        shown = int(np.count_nonzero(table.health.healthy))
         figure = Figure(
             xy=xy,
             codes=colours.codes,
             palette=colours.palette,
             viewport=view,
-            dots=dots_for(shown, view.width, view.height, view.scale / self.fitted_scale),
+            dots=dots_for(self.facts.shown, view.width, view.height, view.scale / self.fitted_scale),
             theme=theme,
             hover=hover,
             legend=_legend(document, colours),
