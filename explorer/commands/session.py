@@ -6,6 +6,7 @@ from explorer.commands.asking import Asking
 from explorer.commands.mapping import Mapping
 from explorer.commands.notices import Notices
 from explorer.commands.opening import Opening
+from explorer.commands.selecting import Selecting
 from explorer.document import Document
 from explorer.document.settings import Settings
 from explorer.jobs import Jobs
@@ -23,6 +24,7 @@ class Session:
     opening : Opening
     mapping : Mapping
     asking : Asking
+    selecting : Selecting
     """
 
     def __init__(self, document: Document, jobs: Jobs, settings: Settings) -> None:
@@ -32,6 +34,7 @@ class Session:
         self.notices = Notices()
         self.mapping = Mapping(document, jobs, self.notices)
         self.asking = Asking(document, jobs, self.notices, settings)
+        self.selecting = Selecting(document)
         self.opening = Opening(document, jobs, self.notices, settings)
         jobs.worker_restarted.connect(self._tell_of_restart)
         self.opening.reading_begun.connect(self.mapping.make_way)

@@ -11,6 +11,7 @@ from psygnal import Signal
 from explorer.core.layout import LayoutSettings
 from explorer.core.listing import LoadedTable
 from explorer.core.results import Clusters, Metric, PairHistogram, Trust
+from explorer.core.selection import NO_ROWS
 from explorer.document.answer import Answer, Question
 from explorer.document.colouring import Colouring
 from explorer.document.history import History
@@ -44,6 +45,7 @@ class Document:
     asking_changed = Signal()
     trust_changed = Signal()
     pairs_changed = Signal()
+    selection_changed = Signal()
 
     def __init__(self) -> None:
         self.sources: list[Source] = []
@@ -55,6 +57,7 @@ class Document:
         self.clusters: Clusters | None = None
         self.colouring = Colouring()
         self.label_density = "fit"
+        self.selection: NDArray[np.int64] = NO_ROWS
         self.answer: Answer | None = None
         self.questions: History[Question] = History()
         self.metric = Metric.COSINE
@@ -94,6 +97,7 @@ class Document:
         self.stage = LayoutStage.EMPTY if table is None else LayoutStage.WAITING
         self.kept.clear()
         self.clusters = None
+        self.selection = NO_ROWS
         self.answer = None
         self.questions.clear()
         self.trust = None
@@ -103,6 +107,7 @@ class Document:
         self.layout_changed.emit()
         self.positions_changed.emit()
         self.colours_changed.emit()
+        self.selection_changed.emit()
         self.answer_changed.emit()
         self.trust_changed.emit()
         self.pairs_changed.emit()
@@ -163,6 +168,12 @@ class Document:
         """Take in the table's histogram of pairwise similarities."""
         self.pairs = pairs
         self.pairs_changed.emit()
+
+    def set_selection(self, rows: NDArray[np.int64]) -> None:
+        """Select other rows, ascending, each once."""
+        if not np.array_equal(rows, self.selection):
+            self.selection = rows
+            self.selection_changed.emit()
 
     # Questions
 

@@ -1,0 +1,57 @@
+"""Selecting rows: by what is drawn around, asked for, or coloured alike."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from explorer.core.selection import NO_ROWS, Combine, combined, inverted
+from explorer.document import Document
+
+
+class Selecting:
+    """Commands that change which rows are selected."""
+
+    def __init__(self, document: Document) -> None:
+        self._document = document
+
+    def take(self, rows: NDArray[np.integer], mode: str = Combine.NEW) -> None:
+        """Take rows in.
+
+        Parameters
+        ----------
+        rows : integer array
+        mode : {"new", "add", "remove", "intersect"}
+            How they combine with those selected before.
+        """
+        table = self._document.table
+        if table is not None:
+            now = combined(self._document.selection, rows, Combine(mode), table.listing.rows)
+            self._document.set_selection(now)
+
+    def toggle(self, row: int) -> None:
+        """Select one row more, or one less."""
+        known = bool(np.isin(row, self._document.selection))
+        self.take(np.array([row]), Combine.REMOVE if known else Combine.ADD)
+
+    def select_query(self, mode: str = Combine.NEW) -> None:
+        """Take in the rows of the answer shown."""
+        answer = self._document.answer
+        if answer is not None:
+            self.take(answer.result.rows, mode)
+
+    def select_category(
+        self, categories: NDArray[np.integer], category: int, mode: str = Combine.NEW
+    ) -> None:
+        """Take in the rows of one category; ``categories`` has a code per row."""
+        self.take(np.flatnonzero(categories == category), mode)
+
+    def invert(self) -> None:
+        """Select the healthy rows that are not selected, and only those."""
+        table = self._document.table
+        if table is not None:
+            self._document.set_selection(inverted(self._document.selection, table.health.healthy))
+
+    def clear(self) -> None:
+        """Select nothing."""
+        self._document.set_selection(NO_ROWS)
