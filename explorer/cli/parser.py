@@ -13,7 +13,7 @@ from explorer import __version__
 from explorer.cli.options import Options
 
 PROGRAM = "embedding-explorer"
-COMMANDS = ("demo", "tables", "neighbours", "map", "index", "search", "evaluate")
+COMMANDS = ("demo", "tables", "neighbours", "map", "index", "search", "evaluate", "stages")
 LAYOUT_FORMATS = (".png", ".csv", ".npz")
 MOST_PIXELS_A_SIDE = 16_384
 
@@ -34,6 +34,8 @@ commands:
   embedding-explorer search INDEX [QUERY] [--image FILE] [-k N]
                                                       print the pictures nearest to a text, a picture or both
   embedding-explorer evaluate INDEX                   print how well captions and pictures find each other
+  embedding-explorer stages FILE [TEXT] [--image FILE] [--ids 5,17,3] [--side source|target] [-o OUT.npz]
+                                                      print what a model makes of a text or picture
 
 A file that is named like a command is opened as ./demo, or after --.
 """
@@ -48,6 +50,10 @@ rest kept. Stopped at any moment, the same command goes on where it was.
 _SEARCH_HELP = """\
 A query is a text, or a sum of texts and rows: 'a dog + "on the beach" - people', '#12 + 0.5*night'.
 With a picture, its vector is added. INDEX may also be vectors saved elsewhere, with --encoder.
+"""
+_STAGES_HELP = """\
+Run a model on a text, token ids or a picture, and print each stage on the way: rows looked up, positions
+added, what comes out of each layer. Music events are typed by name: note_on_60 time_shift_10.
 """
 # Stands before an argument that begins with a minus but is no option; no argument can hold it.
 _SHIELD = "\0"
@@ -197,6 +203,22 @@ def _evaluate_parser() -> argparse.ArgumentParser:
     return parser
 
 
+def _stages_parser() -> argparse.ArgumentParser:
+    usage = "FILE [TEXT] [--image FILE] [--ids 5,17,3] [--side source|target] [-o OUT.npz]"
+    parser = _parser("stages", usage, _STAGES_HELP)
+    parser.add_argument("file", metavar="FILE", type=Path)
+    parser.add_argument("text", metavar="TEXT", nargs="*", type=_text)
+    parser.add_argument("--image", metavar="FILE", type=Path, help="a picture to run it on")
+    parser.add_argument("--ids", metavar="5,17,3", type=_ids, help="token ids instead of a text")
+    parser.add_argument("--side", choices=("source", "target"), help="of a translator; else the source")
+    parser.add_argument(
+        "--special-tokens", action="store_true", help="wrap the text in those of begin and end"
+    )
+    parser.add_argument("--heads", type=_positive, metavar="N", help="attention heads, where no shape tells")
+    parser.add_argument("-o", "--output", metavar="OUT.npz", type=_arrays_path, help="write the stages here")
+    return parser
+
+
 def _add_encoder(parser: argparse.ArgumentParser, *, required: bool = False) -> None:
     where = "a model's folder or file, or the name of a cached one"
     parser.add_argument(
@@ -225,12 +247,14 @@ _PARSERS = {
     "index": _index_parser,
     "search": _search_parser,
     "evaluate": _evaluate_parser,
+    "stages": _stages_parser,
 }
 _TAKING_A_VALUE = frozenset(
     (
         *("--table", "--labels", "--target-labels", "--labels-header", "--device", "--screenshot", "--theme"),
         *("-k", "--metric", "-o", "--output", "--method", "--seed", "--size"),
         *("--encoder", "--image", "--captions"),
+        *("--ids", "--side", "--heads"),
     )
 )
 
@@ -257,6 +281,13 @@ def _positive(text: str) -> int:
     return min(int(text.lstrip("0")[:19]), sys.maxsize)  # no table has more rows than that
 
 
+def _ids(text: str) -> list[int]:
+    parts = [part for part in re.split(r"[,\s]+", text) if part]
+    if not parts or not all(re.fullmatch(r"\d{1,9}", part, re.ASCII) for part in parts):
+        raise argparse.ArgumentTypeError(f"{text!r} is no list of token ids such as 5,17,3")
+    return [int(part) for part in parts]
+
+
 def _seed(text: str) -> int:
     if not re.fullmatch(r"\d{1,10}", text, re.ASCII) or int(text) >= 1 << 32:
         raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 0 to {(1 << 32) - 1}")
@@ -276,6 +307,12 @@ def _size(text: str) -> tuple[int, int]:
 def _layout_path(text: str) -> Path:
     if Path(text).suffix.lower() not in LAYOUT_FORMATS:
         raise argparse.ArgumentTypeError(f"{text!r} ends in none of {', '.join(LAYOUT_FORMATS)}")
+    return Path(text)
+
+
+def _arrays_path(text: str) -> Path:
+    if Path(text).suffix.lower() != ".npz":
+        raise argparse.ArgumentTypeError(f"{text!r} does not end in .npz")
     return Path(text)
 
 

@@ -22,6 +22,7 @@ _MODULES = {
     "index": "indexing",
     "search": "searching",
     "evaluate": "evaluating",
+    "stages": "stages",
 }
 _NO_READER = 141
 

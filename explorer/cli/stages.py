@@ -1,0 +1,99 @@
+"""``embedding-explorer stages``: what a model makes of a text or picture, stage by stage."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+import numpy as np
+
+from explorer.cli.printing import print_columns, print_json, print_notes, printable
+from explorer.cli.writing import require_writable
+from explorer.compute.stages import open_stage_model
+from explorer.core.errors import ExplorerError
+from explorer.core.stages import Stage, Stages
+from explorer.readers.pictures import read_picture
+
+_FIRST = 4  # values of a stage that are printed
+
+
+def run(call: argparse.Namespace) -> int:
+    """Run ``call.file`` on a text, ids or a picture."""
+    options = call.options
+    text = " ".join(call.text)
+    if text.strip() and call.ids is not None:
+        raise ExplorerError("There are both a text and ids.", "Give one of them.")
+    if call.output is not None:
+        require_writable(call.output)
+    if call.image is not None and not call.image.exists():
+        raise ExplorerError(f"There is no file {call.image}.")
+    picture = None if call.image is None else read_picture(call.image).image
+    model = open_stage_model(
+        call.file,
+        labels=options.labels,
+        target_labels=options.target_labels,
+        side=call.side,
+        header=options.header,
+        heads=call.heads,
+    )
+    stages = model.run(text, ids=call.ids, picture=picture, side=call.side, special=call.special_tokens)
+    if call.output is not None:
+        _write(stages, call.output)
+    if options.json:
+        print_json(_as_json(stages))
+    else:
+        _print(stages)
+        if call.output is not None:
+            print(printable(f"written to {call.output}"))
+    return 0
+
+
+def _write(stages: Stages, path: Path) -> None:
+    arrays = {each.name: each.values for each in stages.stages if each.values is not None}
+    labels = np.array([token.label for token in stages.tokens], np.str_)
+    with path.open("wb") as file:
+        np.savez(file, allow_pickle=False, tokens=labels, **arrays)  # type: ignore[arg-type]
+
+
+def _as_json(stages: Stages) -> dict[str, object]:
+    return {
+        "model": stages.model,
+        "tokens": [{"id": token.id, "label": token.label} for token in stages.tokens],
+        "stages": [
+            {"name": each.name, "shape": list(each.shape), "values": _values(each)} for each in stages.stages
+        ],
+        "notes": list(stages.notes),
+    }
+
+
+def _values(stage: Stage) -> object:
+    """Nested lists of numbers, each with its float32's shortest digits; None for what is never built."""
+    if stage.values is None:
+        return None
+    if stage.values.dtype.kind == "i":
+        return stage.values.tolist()
+    flat = [float(text) for text in stage.values.ravel().astype(np.str_)]
+    width = stage.shape[-1]
+    if len(stage.shape) == 1:
+        return flat
+    return [flat[start : start + width] for start in range(0, len(flat), width)]
+
+
+def _print(stages: Stages) -> None:
+    tokens = " ".join(token.label if token.known else f"{token.label}?" for token in stages.tokens[:24])
+    print(printable(f"{stages.model}: {tokens}{' …' if len(stages.tokens) > 24 else ''}"))
+    print()
+    print_columns(
+        ("STAGE", "SHAPE", "FIRST VALUES", "HOW"),
+        [(each.name, " × ".join(map(str, each.shape)), _beginning(each), each.how) for each in stages.stages],
+        right=(1,),
+    )
+    print_notes(stages.notes)
+
+
+def _beginning(stage: Stage) -> str:
+    if stage.values is None:
+        return ""
+    first = stage.values.ravel()[:_FIRST]
+    shown = [str(value) if stage.values.dtype.kind == "i" else f"{value: .4f}" for value in first]
+    return " ".join(shown) + (" …" if stage.values.size > len(first) else "")

@@ -1,0 +1,337 @@
+"""A model that is kept and run many times, and what every family of models has in common."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Protocol
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from PIL import Image
+
+from explorer.compute.encoders.weights import Weights
+from explorer.core.errors import ExplorerError
+from explorer.core.labels import Labels, label_of
+from explorer.core.stages import (
+    Attention,
+    LeftOut,
+    Needs,
+    Of,
+    Patches,
+    Stage,
+    Stages,
+    StageToken,
+)
+from explorer.core.table import OpenedFile
+
+LONGEST = 2048  # places of a sequence without a position table, or with a longer one
+
+
+@dataclass(frozen=True, eq=False)
+class Opening:
+    """What a family opens its model from.
+
+    Attributes
+    ----------
+    path : Path
+    weights : Weights
+        Without the prefixes of training wrappers.
+    opened : OpenedFile
+        The file's tables, with the labels that were found or chosen.
+    heads : int or None
+        Attention heads, where a person has said.
+    """
+
+    path: Path
+    weights: Weights
+    opened: OpenedFile
+    heads: int | None = None
+
+    @property
+    def folder(self) -> Path:
+        """Where files that belong to the model lie."""
+        return self.path if self.path.is_dir() else self.path.parent
+
+    def labels(self, tensor: str) -> Labels | None:
+        """The names of a token table's rows; of its tensor by the name that the weights give it."""
+        rows = self.weights.shape(tensor)[0]
+        for table in self.opened.tables:
+            names = (table.name, *table.aliases)
+            if table.rows == rows and any(name == tensor or name.endswith(f".{tensor}") for name in names):
+                return table.labels
+        return None
+
+
+class Tokenizer(Protocol):
+    """How a typed text becomes tokens; knows its vocabulary."""
+
+    def __call__(self, text: str, special: bool) -> Tokenized:
+        """Tokens of a text, with those that begin and end a sequence where ``special`` asks for them."""
+
+
+@dataclass(frozen=True)
+class Tokenized:
+    """A text's tokens, none of them without a row."""
+
+    tokens: tuple[StageToken, ...]
+    left_out: tuple[LeftOut, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class TextSide:
+    """A model's way in for texts.
+
+    Attributes
+    ----------
+    rows : int
+        Of its token table.
+    limit : int
+        Most tokens that it takes.
+    labels : Labels or None
+    tokenizer : callable or None
+        None where there is no vocabulary to read a text with.
+    missing : str
+        What to say where there is no tokenizer: what is missing, and what to do.
+    """
+
+    rows: int
+    limit: int
+    labels: Labels | None = None
+    tokenizer: Tokenizer | None = None
+    missing: str = ""
+
+    def tokens_of(self, ids: Sequence[int]) -> tuple[StageToken, ...]:
+        """Given ids with their names.
+
+        Raises
+        ------
+        ExplorerError
+            An id is not one of a row.
+        """
+        wrong = next((id_ for id_ in ids if not 0 <= id_ < self.rows), None)
+        if wrong is not None:
+            raise ExplorerError(
+                f"There is no token {wrong}: the table has {self.rows:,} rows.",
+                f"Give ids from 0 to {self.rows - 1}.",
+            )
+        return tuple(StageToken(id_, label_of(self.labels, id_)) for id_ in ids)
+
+
+@dataclass(frozen=True, eq=False)
+class Input:
+    """What a family's model is run on.
+
+    Attributes
+    ----------
+    ids : int64 tensor, shape (n,), or None
+    picture : PIL.Image.Image in RGB, or None
+    side : str or None
+        "source" or "target" in a model that has both.
+    """
+
+    ids: torch.Tensor | None
+    picture: Image.Image | None
+    side: str | None
+
+
+@dataclass(frozen=True, eq=False)
+class Computed:
+    """What a family's model gives: all stages but ``ids`` and ``one-hot``, which the frame adds."""
+
+    stages: tuple[Stage, ...]
+    attentions: tuple[Attention, ...] = ()
+    patches: Patches | None = None
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class StageModel:
+    """A model ready to be run: loaded once, kept, and run for every text or picture.
+
+    Attributes
+    ----------
+    name : str
+        What it is, in words, e.g. ``"word LSTM"``.
+    path : Path
+    needs : Needs
+    compute : callable
+        From an ``Input`` to what it computes; called without gradients.
+    texts : mapping of str to TextSide
+        Its ways in for text by side, the usual one first: ``"source"`` and ``"target"`` in a translator, else
+        only ``""``; empty where it takes none.
+    notes : tuple of str
+        What was assumed in opening it.
+    """
+
+    name: str
+    path: Path
+    needs: Needs
+    compute: Callable[[Input], Computed]
+    texts: Mapping[str, TextSide] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+    @property
+    def sides(self) -> tuple[str, ...]:
+        """The sides to choose from; empty where there is nothing to choose."""
+        return tuple(side for side in self.texts if side)
+
+    def run(
+        self,
+        text: str = "",
+        *,
+        ids: Sequence[int] | None = None,
+        picture: Image.Image | None = None,
+        side: str | None = None,
+        special: bool = False,
+    ) -> Stages:
+        """Take a text, ids or a picture through the model's stages.
+
+        Parameters
+        ----------
+        text : str
+        ids : sequence of int, optional
+            Instead of a text.
+        picture : PIL.Image.Image in RGB, optional
+        side : {"source", "target"}, optional
+            The first of ``sides`` where not given.
+        special : bool
+            Whether a text is wrapped in the tokens that begin and end a sequence.
+
+        Raises
+        ------
+        ExplorerError
+            There is nothing to run, or not what this model needs.
+        """
+        way = self._way(side)
+        tokenized = self._tokens(way, text, ids, special)
+        self._check(tokenized, picture)
+        notes = list(self.notes)
+        tokens: tuple[StageToken, ...] = ()
+        first: list[Stage] = []
+        if tokenized is not None and way is not None:
+            tokens, cut = _cut(tokenized.tokens, way[1].limit)
+            notes += [*tokenized.notes, *cut]
+            first = _first_stages(tokens, way[1].rows)
+        with torch.inference_mode():
+            computed = self.compute(
+                Input(
+                    torch.tensor([token.id for token in tokens]) if tokens else None,
+                    picture,
+                    None if way is None or not way[0] else way[0],
+                )
+            )
+        stages = _placed(first, computed.stages)
+        notes += [*computed.notes, *_faults(stages)]
+        left_out = () if tokenized is None else tokenized.left_out
+        if not tokens and computed.patches is not None:
+            tokens = computed.patches.tokens
+        return Stages(
+            self.name,
+            tokens,
+            stages,
+            computed.attentions,
+            computed.patches,
+            tuple(each for each in left_out if each.before <= len(tokens)),
+            tuple(dict.fromkeys(notes)),
+        )
+
+    def _way(self, side: str | None) -> tuple[str, TextSide] | None:
+        if side is not None and side not in self.texts:
+            has = f"It has {' and '.join(self.sides)}." if self.sides else "Leave the side out."
+            raise ExplorerError(f"A {self.name} has no {side} side.", has)
+        return next(((name, way) for name, way in self.texts.items() if side in (None, name)), None)
+
+    def _tokens(
+        self, way: tuple[str, TextSide] | None, text: str, ids: Sequence[int] | None, special: bool
+    ) -> Tokenized | None:
+        """Tokens of what was given; None where nothing was."""
+        if ids is None and not text.strip():
+            return None
+        if way is None:
+            raise ExplorerError(f"A {self.name} reads no text.", "Give it a picture.")
+        if ids is not None:
+            return Tokenized(way[1].tokens_of(ids))
+        if way[1].tokenizer is None:
+            raise ExplorerError(
+                way[1].missing or "There is no vocabulary to read a text with.",
+                "Add the vocabulary, or give token ids.",
+            )
+        return way[1].tokenizer(text, special)
+
+    def _check(self, tokenized: Tokenized | None, picture: Image.Image | None) -> None:
+        if picture is not None and self.needs in (Needs.TEXT, Needs.EVENTS):
+            raise ExplorerError(f"A {self.name} reads no pictures.", "Give it a text.")
+        if tokenized is not None and not tokenized.tokens:
+            raise ExplorerError(
+                "None of these words is in the model's vocabulary."
+                if tokenized.left_out
+                else "There is no token in this text.",
+                "Type a text of known words.",
+            )
+        wanted = {
+            Needs.TEXT: (tokenized is not None, "Type a text, or give token ids."),
+            Needs.EVENTS: (
+                tokenized is not None,
+                "Type events, e.g. note_on_60 time_shift_10, or give token ids.",
+            ),
+            Needs.PICTURE: (picture is not None, "Choose a picture."),
+            Needs.PICTURE_AND_TEXT: (
+                picture is not None,
+                "Choose a picture; a caption may be typed with it.",
+            ),
+            Needs.EITHER: (tokenized is not None or picture is not None, "Type a text, or choose a picture."),
+        }
+        given, hint = wanted[self.needs]
+        if not given:
+            raise ExplorerError(f"There is nothing for this {self.name} to work on.", hint)
+
+
+def stage(name: str, values: torch.Tensor, how: str = "", of: Of = Of.TOKENS, first: int = 0) -> Stage:
+    """A stage of a tensor of shape (n, dim) or (dim,)."""
+    # A copy: what is shown must not change, nor keep a larger tensor alive.
+    array: NDArray[np.float32] = np.array(values.detach().numpy(), np.float32, order="C")
+    return Stage(name, array.shape, array, how, of, first)
+
+
+def token_rows(weights: Weights, tensor: str, ids: torch.Tensor) -> torch.Tensor:
+    """Rows of a table, read from the file where it can be mapped: shape (n, dim), float32."""
+    stored = weights.tensors[tensor].read()
+    return torch.from_numpy(np.ascontiguousarray(stored[ids.numpy()]).astype(np.float32))
+
+
+def _cut(tokens: tuple[StageToken, ...], limit: int) -> tuple[tuple[StageToken, ...], list[str]]:
+    if len(tokens) <= limit:
+        return tokens, []
+    return tokens[:limit], [
+        f"Only the first {limit:,} of {len(tokens):,} tokens are taken: it has no more places."
+    ]
+
+
+def _first_stages(tokens: tuple[StageToken, ...], rows: int) -> list[Stage]:
+    ids = np.array([token.id for token in tokens], np.int64)
+    return [
+        Stage("ids", ids.shape, ids, "rows of the token table"),
+        Stage("one-hot", (len(ids), rows), None, "a 1 at each id, never built"),
+    ]
+
+
+def _placed(first: Sequence[Stage], computed: Sequence[Stage]) -> tuple[Stage, ...]:
+    """All stages in order: ``ids`` and ``one-hot`` stand before the lookup, after a picture's stages."""
+    at = next((i for i, each in enumerate(computed) if each.name == "looked up"), 0)
+    stages = (*computed[:at], *first, *computed[at:])
+    names = [each.name for each in stages]
+    assert len(set(names)) == len(names), names
+    return stages
+
+
+def _faults(stages: Sequence[Stage]) -> list[str]:
+    for each in stages:
+        if each.values is not None and not np.isfinite(each.values).all():
+            return [
+                f"From the stage “{each.name}” on there are numbers that are infinite or no numbers (NaN)."
+            ]
+    return []

@@ -1,0 +1,192 @@
+"""What a model makes of a row after the lookup: its stages as matrices, and where its attention looks.
+
+Row *i* of a stage stands for token ``first + i`` of the stage's sequence, in every stage of a run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import StrEnum
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+class Needs(StrEnum):
+    """What a model is given to work on."""
+
+    TEXT = "text"
+    EVENTS = "events"
+    PICTURE = "picture"
+    PICTURE_AND_TEXT = "picture and text"
+    EITHER = "picture or text"
+
+
+class Of(StrEnum):
+    """Which sequence a matrix's rows stand for."""
+
+    TOKENS = "tokens"
+    PATCHES = "patches"
+
+
+@dataclass(frozen=True)
+class StageToken:
+    """One place of a sequence.
+
+    Attributes
+    ----------
+    id : int or None
+        The row of the token table; None for what has none, such as a picture's class token.
+    label : str
+        The row's name as shown everywhere; for an unknown token, the text as it was typed.
+    known : bool
+        Whether the vocabulary has a row of its own for it.
+    """
+
+    id: int | None
+    label: str
+    known: bool = True
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """A typed token that the model has no row for, not even one for unknown tokens.
+
+    Attributes
+    ----------
+    label : str
+        As it was typed.
+    before : int
+        The place in the sequence that it would have had: it stood before token ``before``.
+    """
+
+    label: str
+    before: int
+
+
+@dataclass(frozen=True, eq=False)
+class Stage:
+    """A matrix on the way through a model.
+
+    Attributes
+    ----------
+    name : str
+        Unique within a run, e.g. ``"looked up"``, ``"after layer 1"``.
+    shape : tuple of int
+        ``(n, dim)``; ``(n,)`` for ids; ``(dim,)`` for a pooled vector.
+    values : array of that shape, float32 (ids: int64), or None
+        None for a matrix that is never built (one-hot).
+    how : str
+        What was done to get here, in a few words, e.g. ``"× √256 = 16"``.
+    of : Of
+        Which sequence the rows stand for.
+    first : int
+        The place in that sequence of the stage's first row.
+    """
+
+    name: str
+    shape: tuple[int, ...]
+    values: NDArray | None
+    how: str = ""
+    of: Of = Of.TOKENS
+    first: int = 0
+
+
+@dataclass(frozen=True, eq=False)
+class Patches:
+    """A picture as a model sees it, and how it is cut.
+
+    Attributes
+    ----------
+    pixels : uint8 array, shape (height, width, 3)
+        After resizing and cropping, before any normalising.
+    rows, columns : int
+        Of the grid; patch ``row * columns + column`` is read row by row.
+    class_token : bool
+        Whether a class token stands before the patches in the sequence.
+    """
+
+    pixels: NDArray[np.uint8]
+    rows: int
+    columns: int
+    class_token: bool
+
+    @property
+    def tokens(self) -> tuple[StageToken, ...]:
+        """The sequence that the model makes of it."""
+        cells = [(row, column) for row in range(self.rows) for column in range(self.columns)]
+        patches = [StageToken(i, f"patch {row + 1},{column + 1}") for i, (row, column) in enumerate(cells)]
+        return (StageToken(None, "class token"), *patches) if self.class_token else tuple(patches)
+
+    def crop(self, patch: int) -> NDArray[np.uint8]:
+        """The pixels of one patch, counted from 0 without the class token."""
+        row, column = divmod(patch, self.columns)
+        height, width = self.pixels.shape[0] // self.rows, self.pixels.shape[1] // self.columns
+        return self.pixels[row * height : (row + 1) * height, column * width : (column + 1) * width]
+
+
+@dataclass(frozen=True, eq=False)
+class Attention:
+    """Where each place looks; computed for a layer when it is asked for.
+
+    Attributes
+    ----------
+    name : str
+        Unique within a run, e.g. ``"self-attention"``, ``"cross-attention"``.
+    layers, heads : int
+    queries, keys : Of
+        The sequences that look, and that are looked at.
+    weights : callable
+        From a layer, counted from 1, to a float32 array of shape ``(heads, queries, keys)`` whose rows sum
+        to 1.
+    """
+
+    name: str
+    layers: int
+    heads: int
+    queries: Of
+    keys: Of
+    weights: Callable[[int], NDArray[np.float32]]
+
+
+@dataclass(frozen=True, eq=False)
+class Stages:
+    """One run of a model.
+
+    Attributes
+    ----------
+    model : str
+        What the model is, in words.
+    tokens : tuple of StageToken
+        The typed sequence; for a picture alone, its patches.
+    stages : tuple of Stage
+        In the order in which they are computed.
+    attentions : tuple of Attention
+    patches : Patches or None
+        The picture, where one was given.
+    left_out : tuple of LeftOut
+    notes : tuple of str
+        What the user should know of it, one sentence each.
+    """
+
+    model: str
+    tokens: tuple[StageToken, ...]
+    stages: tuple[Stage, ...]
+    attentions: tuple[Attention, ...] = ()
+    patches: Patches | None = None
+    left_out: tuple[LeftOut, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    def __getitem__(self, name: str) -> Stage:
+        """The stage of a name; KeyError where the model has none."""
+        for stage in self.stages:
+            if stage.name == name:
+                return stage
+        raise KeyError(name)
+
+    def sequence(self, of: Of) -> tuple[StageToken, ...]:
+        """The places that a stage's rows, or an attention's, stand for."""
+        if of is Of.PATCHES and self.patches is not None:
+            return self.patches.tokens
+        return self.tokens
