@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.render._arrays import as_points
 from explorer.render.palette import Theme, sequence
+from explorer.render.points import Points
 from explorer.render.raster import Raster
 from explorer.render.viewport import Viewport
 
@@ -56,11 +56,17 @@ def draw_density(
     shown[: len(palette)] = palette[:, 3] > 0
     counts = np.zeros(raster.pixels.shape, np.float32)
     raster.clear(ground)
+    points = Points.all(xy, codes)
     count_rows(
-        *as_points(xy, codes),
+        points.xy,
+        points.rows,
+        points.spans,
+        points.step,
+        points.codes,
         shown,
         viewport.scale,
         *viewport.origin,
+        np.float32(1),
         counts,
         raster.ids,
     )

@@ -34,7 +34,7 @@ def step_of(value: float, steps: int) -> int:
 
 
 @compiled(
-    "uint32[]! int32[]! int64 int64 float32[,] int64[] int64 uint8[] uint32[,] "
+    "uint32[]! int32[]! int64 int64 float32[,] int32[] int64[,] int64 uint8[] uint32[,] "
     "int32[,] int32[,] uint8[,] int32[] int32[] int64 float64 float64 float64 boolean boolean"
 )
 def splat(
@@ -43,7 +43,8 @@ def splat(
     width: int,
     height: int,
     xy: NDArray[np.float32],
-    rows: NDArray[np.int64],
+    rows: NDArray[np.int32],
+    spans: NDArray[np.int64],
     step: int,
     codes: NDArray[np.uint8],
     inks: NDArray[np.uint32],
@@ -59,41 +60,90 @@ def splat(
     painted: bool,
     hits: bool,
 ) -> None:
-    """Blend a disc for each row (all where ``rows`` is empty), and note the row in ``ids``."""
+    """Blend a disc for each position in the spans, and note its row in ``ids``.
+
+    Position ``at`` is that of row ``rows[at]``, or of row ``at`` itself where ``rows`` is empty.
+    """
     phases = int(np.sqrt(len(taps)))
-    some = len(rows) > 0
+    named = len(rows) > 0
     away = dy * np.int32(width) + dx
-    for at in range(0, len(rows) if some else len(xy), step):
-        row = rows[at] if some else at
-        x = xy[row, 0] * scale + left
-        y = top - xy[row, 1] * scale
-        if not (x > -reach and x < width + reach and y > -reach and y < height + reach):
-            continue
-        code = codes[row]
-        if inks[code, inks.shape[1] - 1] == 0:
-            continue
-        column = np.int32(np.floor(x))
-        line = np.int32(np.floor(y))
-        phase = step_of((y - line) * phases, phases) * phases + step_of((x - column) * phases, phases)
-        if column >= reach and column < width - reach and line >= reach and line < height - reach:
-            base = line * width + column
-            if painted:
-                for tap in range(taps[phase]):
-                    place = base + away[phase, tap]
-                    pixels[place] = over(inks[code, level[phase, tap]], pixels[place])
-            if hits:
-                for tap in range(solid[phase]):
-                    ids[base + away[phase, tap]] = row
-        else:
-            for tap in range(taps[phase]):
-                u = column + dx[phase, tap]
-                v = line + dy[phase, tap]
-                if u >= 0 and u < width and v >= 0 and v < height:
-                    place = v * width + u
-                    if painted:
+    for span in range(len(spans)):
+        for at in range(spans[span, 0], spans[span, 1], step):
+            x = xy[at, 0] * scale + left
+            y = top - xy[at, 1] * scale
+            if not (x > -reach and x < width + reach and y > -reach and y < height + reach):
+                continue
+            code = codes[at]
+            if inks[code, inks.shape[1] - 1] == 0:
+                continue
+            row = rows[at] if named else np.int32(at)
+            column = np.int32(np.floor(x))
+            line = np.int32(np.floor(y))
+            phase = step_of((y - line) * phases, phases) * phases + step_of((x - column) * phases, phases)
+            if column >= reach and column < width - reach and line >= reach and line < height - reach:
+                base = line * width + column
+                if painted:
+                    for tap in range(taps[phase]):
+                        place = base + away[phase, tap]
                         pixels[place] = over(inks[code, level[phase, tap]], pixels[place])
-                    if hits and tap < solid[phase]:
-                        ids[place] = row
+                if hits:
+                    for tap in range(solid[phase]):
+                        ids[base + away[phase, tap]] = row
+            else:
+                for tap in range(taps[phase]):
+                    u = column + dx[phase, tap]
+                    v = line + dy[phase, tap]
+                    if u >= 0 and u < width and v >= 0 and v < height:
+                        place = v * width + u
+                        if painted:
+                            pixels[place] = over(inks[code, level[phase, tap]], pixels[place])
+                        if hits and tap < solid[phase]:
+                            ids[place] = row
+
+
+@compiled("float32[,] float64 float64 float64 float64 int64 int64 int64[]! int32[]! float32[,]!")
+def sort_into_cells(
+    xy: NDArray[np.float32],
+    left: float,
+    bottom: float,
+    per_width: float,
+    per_height: float,
+    side: int,
+    seed: int,
+    starts: NDArray[np.int64],
+    rows: NDArray[np.int32],
+    places: NDArray[np.float32],
+) -> None:
+    """Counting sort into side × side cells; then each cell is shuffled (Fisher and Yates, xorshift)."""
+    cells = side * side
+    at = np.zeros(cells + 1, np.int64)
+    for fill in range(2):
+        for row in range(len(xy)):
+            x, y = xy[row, 0], xy[row, 1]
+            if not (np.isfinite(x) and np.isfinite(y)):
+                continue
+            column = step_of((x - left) * per_width, side)
+            cell = step_of((y - bottom) * per_height, side) * side + column
+            if fill == 0:
+                starts[cell + 1] += 1
+            else:
+                rows[at[cell]] = row
+                at[cell] += 1
+        if fill == 0:
+            for cell in range(cells):
+                starts[cell + 1] += starts[cell]
+            at[:] = starts
+    state = np.uint64(seed) * np.uint64(2) + np.uint64(0x9E3779B97F4A7C15)
+    for cell in range(cells):
+        for last in range(starts[cell + 1] - 1, starts[cell], -1):
+            state ^= state << np.uint64(13)
+            state ^= state >> np.uint64(7)
+            state ^= state << np.uint64(17)
+            room = np.uint64(last - starts[cell] + 1)
+            other = starts[cell] + np.int64((state >> np.uint64(11)) % room)
+            rows[last], rows[other] = rows[other], rows[last]
+    for place in range(starts[cells]):
+        places[place, 0], places[place, 1] = xy[rows[place], 0], xy[rows[place], 1]
 
 
 @compiled(
@@ -255,26 +305,35 @@ def inside_polygon(xy: NDArray[np.float32], corners: NDArray[np.float64], inside
         inside[row] = odd
 
 
-@compiled("float32[,] uint8[] boolean[] float64 float64 float64 float32[,]! int32[,]!")
+@compiled(
+    "float32[,] int32[] int64[,] int64 uint8[] boolean[] float64 float64 float64 float32 "
+    "float32[,]! int32[,]!"
+)
 def count_rows(
     xy: NDArray[np.float32],
+    rows: NDArray[np.int32],
+    spans: NDArray[np.int64],
+    step: int,
     codes: NDArray[np.uint8],
     shown: NDArray[np.bool_],
     scale: float,
     left: float,
     top: float,
+    weight: np.float32,
     counts: NDArray[np.float32],
     ids: NDArray[np.int32],
 ) -> None:
-    """Add one to the pixel of each shown row, and note the last such row there."""
+    """Add a weight to the pixel of each shown row (as in ``splat``), and note the last such row there."""
     height, width = counts.shape
-    for row in range(len(xy)):
-        x = xy[row, 0] * scale + left
-        y = top - xy[row, 1] * scale
-        if not (x >= 0 and x < width and y >= 0 and y < height) or not shown[codes[row]]:
-            continue
-        counts[int(y), int(x)] += np.float32(1)
-        ids[int(y), int(x)] = row
+    named = len(rows) > 0
+    for span in range(len(spans)):
+        for at in range(spans[span, 0], spans[span, 1], step):
+            x = xy[at, 0] * scale + left
+            y = top - xy[at, 1] * scale
+            if not (x >= 0 and x < width and y >= 0 and y < height) or not shown[codes[at]]:
+                continue
+            counts[int(y), int(x)] += weight
+            ids[int(y), int(x)] = rows[at] if named else np.int32(at)
 
 
 @compiled("float32[,]!")

@@ -10,9 +10,9 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.render._arrays import as_points, as_rows
 from explorer.render.hit import nearest_row
 from explorer.render.palette import Theme, rgb
+from explorer.render.points import Points
 from explorer.render.viewport import Viewport
 
 LEVELS = 16
@@ -21,8 +21,6 @@ PHASES = 4
 """Positions within a pixel, in each direction, that a disc's centre is rounded to."""
 CHEAP_ROWS = 350_000
 """A moving picture draws about so many rows at most."""
-
-_ALL = np.empty(0, np.int64)
 
 
 @dataclass(frozen=True)
@@ -35,6 +33,12 @@ class Dots:
     def magnified(self, ratio: float) -> Dots:
         """The same dots in a picture with ``ratio`` times the pixels in each direction."""
         return Dots(self.radius * ratio, self.opacity)
+
+    def for_share(self, share: float) -> Dots:
+        """Dots of a part of the rows that are, where many overlap, as dark as those of all."""
+        if share >= 1:
+            return self
+        return Dots(self.radius, 1 - (1 - min(self.opacity, 0.999)) ** (1 / max(share, 1e-9)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,12 +135,9 @@ class Raster:
         hits : bool
             False leaves ``ids`` empty, which is quicker.
         """
+        points = Points.all(xy, codes, step) if rows is None else Points.some(xy, codes, rows, step)
         self.clear(ground)
-        if step > 1:
-            dots = Dots(dots.radius, 1 - (1 - min(dots.opacity, 0.999)) ** step)
-        if rows is None or len(rows):
-            everything = Layer(_ALL if rows is None else rows, dots)
-            self._splat(xy, codes, palette, viewport, everything, step, hits)
+        self.splat(points, palette, viewport, dots.for_share(points.share), hits=hits)
         self.add(xy, codes, palette, viewport, layers, hits=hits)
 
     def clear(self, ground: int = 0) -> None:
@@ -157,35 +158,37 @@ class Raster:
         """Draw layers over what is there."""
         for layer in layers:
             if len(layer.rows):
-                self._splat(xy, codes, palette, viewport, layer, 1, hits)
+                points = Points.some(xy, codes, layer.rows)
+                self.splat(points, palette, viewport, layer.dots, painted=layer.painted, hits=hits)
 
-    def _splat(
+    def splat(
         self,
-        xy: NDArray[np.float32],
-        codes: NDArray[np.uint8],
+        points: Points,
         palette: NDArray[np.uint8],
         viewport: Viewport,
-        layer: Layer,
-        step: int,
-        hits: bool,
+        dots: Dots,
+        *,
+        painted: bool = True,
+        hits: bool = True,
     ) -> None:
+        """Draw points over what is there; see ``draw``."""
         from explorer.render.kernels import splat
 
         if (max(viewport.width, 1), max(viewport.height, 1)) != (self.width, self.height):
             raise ValueError(f"viewport {viewport.width} × {viewport.height} on {self.width} × {self.height}")
-        places, colours = as_points(xy, codes)
-        disc = disc_of(round(layer.dots.radius * 32) / 32)
+        disc = disc_of(round(dots.radius * 32) / 32)
         left, top = viewport.origin
         splat(
             self.pixels.reshape(-1),
             self.ids.reshape(-1),
             self.width,
             self.height,
-            places,
-            as_rows(layer.rows, len(xy)),
-            step,
-            colours,
-            inks(palette, layer.dots.opacity),
+            points.xy,
+            points.rows,
+            points.spans,
+            points.step,
+            points.codes,
+            inks(palette, dots.opacity),
             disc.dx,
             disc.dy,
             disc.level,
@@ -195,9 +198,15 @@ class Raster:
             viewport.scale,
             left,
             top,
-            layer.painted,
+            painted,
             hits,
         )
+
+    def claim(self, row: int, left: float, top: float, width: float, height: float) -> None:
+        """Give a rectangle of pixels to a row, for hit-testing."""
+        x0, x1 = (int(min(max(edge, 0), self.width)) for edge in (left, left + width))
+        y0, y1 = (int(min(max(edge, 0), self.height)) for edge in (top, top + height))
+        self.ids[y0:y1, x0:x1] = row
 
     def row_at(self, x: float, y: float, reach: float = 4.0) -> int:
         """The row whose disc is nearest to a pixel position, at most ``reach`` pixels away; else -1."""

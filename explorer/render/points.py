@@ -1,0 +1,83 @@
+"""Rows in the order in which they are drawn: all of a table, some of them, or what a view shows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from explorer.render._arrays import as_points, as_rows
+from explorer.render.point_index import PointIndex, split
+from explorer.render.viewport import Viewport
+
+_IN_PLACE = np.empty(0, np.int32)
+
+
+@dataclass(frozen=True, eq=False)
+class Points:
+    """What a kernel walks over.
+
+    Attributes
+    ----------
+    xy : float32 array, shape (n, 2)
+    codes : uint8 array, shape (n,)
+    rows : int32 array, shape (n,)
+        The row at each position; empty where row *i* is at position *i*.
+    spans : int64 array, shape (k, 2)
+        Begin and end of the positions to draw.
+    step : int
+        Of each span, only every so-manieth position.
+    share : float
+        How much of what is there is drawn, 0 to 1.
+    """
+
+    xy: NDArray[np.float32]
+    codes: NDArray[np.uint8]
+    rows: NDArray[np.int32]
+    spans: NDArray[np.int64]
+    step: int = 1
+    share: float = 1.0
+
+    @classmethod
+    def all(cls, xy: NDArray[np.floating], codes: NDArray[np.integer], step: int = 1) -> Points:
+        """Every ``step``-th row of a table, in its own order."""
+        places, colours = as_points(xy, codes)
+        whole = np.array([[0, len(places)]], np.int64)
+        return cls(places, colours, _IN_PLACE, whole, step, 1 / step)
+
+    @classmethod
+    def some(
+        cls, xy: NDArray[np.floating], codes: NDArray[np.integer], rows: NDArray[np.integer], step: int = 1
+    ) -> Points:
+        """Some rows, in that order."""
+        places, colours = as_points(xy, codes)
+        found = as_rows(rows, len(places))
+        whole = np.array([[0, len(found)]], np.int64)
+        return cls(places[found], colours[found], found.astype(np.int32), whole, step, 1 / step)
+
+    @classmethod
+    def seen(
+        cls,
+        index: PointIndex,
+        codes: NDArray[np.integer],
+        viewport: Viewport,
+        reach: float = 0.0,
+        most: int | None = None,
+    ) -> Points:
+        """What a view shows, or a fair sample of about ``most`` rows of it."""
+        bounds = index.bounds(viewport, reach)
+        spans, share = index.spans(bounds), 1.0
+        count = int((spans[:, 1] - spans[:, 0]).sum())
+        if most is not None and count > most:
+            share = most / count
+            spans = index.spans(bounds, share)
+        return cls(index.xy, index.codes_of(codes), index.rows, spans, 1, share)
+
+    def __len__(self) -> int:
+        """How many positions are drawn."""
+        return int((-((self.spans[:, 0] - self.spans[:, 1]) // self.step)).sum())
+
+    def in_slices(self, most: int) -> list[Points]:
+        """The same in parts of about ``most`` positions each, one to be drawn after the other."""
+        return [replace(self, spans=spans) for spans in split(self.spans, most * self.step)]
