@@ -59,6 +59,14 @@ def write_neighbours_csv(
             writer.writerow((rank, row, label, _number(score), *more))
 
 
+def write_rows_csv(path: Path, header: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
+    """A heading and rows, each value as it is written in Python; lone surrogates as ``\\udcXX``."""
+    with replacing(Path(path)) as temporary, _open(temporary) as stream:
+        writer = csv.writer(stream)
+        writer.writerow(header)
+        writer.writerows(rows)
+
+
 def _open(path: Path) -> io.TextIOWrapper:
     return path.open("w", encoding="utf-8", errors="backslashreplace", newline="")
 

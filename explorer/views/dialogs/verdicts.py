@@ -1,0 +1,224 @@
+"""The pictures of an index that have no vector or repeat an earlier one, each with its reason."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt, Signal
+from PySide6.QtGui import QGuiApplication, QKeyEvent, QKeySequence
+from PySide6.QtWidgets import (
+    QComboBox,
+    QDialog,
+    QDialogButtonBox,
+    QFileDialog,
+    QHBoxLayout,
+    QHeaderView,
+    QLineEdit,
+    QTableView,
+    QVBoxLayout,
+    QWidget,
+)
+
+from explorer.commands import Notices
+from explorer.core.errors import ExplorerError
+from explorer.export.tables import write_rows_csv
+from explorer.readers.index_remarks import TWIN, Remark
+from explorer.views.label_text import shown_label
+from explorer.views.panels.form import quiet
+from explorer.views.theme import figures
+
+COLUMNS = ("row", "picture", "verdict", "reason")
+HEADINGS = ("Row", "Picture", "Verdict", "Reason")
+EVERY, BAD, REPEATED = "All", "Could not be used", "Same as an earlier one"
+ROW_HEIGHT = 26
+_LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
+_RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+
+
+class Verdicts(QDialog):
+    """Lists them, to be filtered, copied and saved.
+
+    Signals
+    -------
+    row_chosen(int) : the picture of that row was double-clicked, or Return pressed on it.
+
+    Parameters
+    ----------
+    name : str
+        The index's, for titles and file names.
+    remarks : sequence of Remark
+    notices : Notices
+        Told of a file that was saved, or could not be.
+    """
+
+    row_chosen = Signal(int)
+
+    def __init__(
+        self, name: str, remarks: Sequence[Remark], notices: Notices, parent: QWidget | None = None
+    ) -> None:
+        super().__init__(parent)
+        self._name = name
+        self._remarks = tuple(remarks)
+        self._notices = notices
+        self.setWindowTitle(f"Pictures of {name} to know of")
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.resize(720, 520)
+        bad = sum(remark.verdict != TWIN for remark in remarks)
+        self.about = quiet(_about(bad, len(remarks) - bad))
+        self.which = QComboBox()
+        self.which.addItems([EVERY, BAD, REPEATED])
+        self.which.setAccessibleName("Which pictures")
+        self.which.currentTextChanged.connect(self._narrow)
+        self.filter = QLineEdit()
+        self.filter.setPlaceholderText("Filter by name or reason")
+        self.filter.setAccessibleName("Filter")
+        self.filter.setClearButtonEnabled(True)
+        self.filter.textChanged.connect(self._narrow)
+        self.model = RemarkModel(self._remarks, self)
+        self.list = _list(self.model)
+        self.list.activated.connect(lambda index: self.row_chosen.emit(self.model.shown[index.row()].row))
+        self.count = quiet()
+        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
+        self.copy = buttons.addButton("Copy", QDialogButtonBox.ButtonRole.ActionRole)
+        self.save = buttons.addButton("Save as CSV…", QDialogButtonBox.ButtonRole.ActionRole)
+        self.copy.setToolTip("The selected rows, or all that are listed")
+        self.copy.clicked.connect(self.copy_rows)
+        self.save.clicked.connect(self.ask_where)
+        buttons.rejected.connect(self.reject)
+        narrowing = QHBoxLayout()
+        narrowing.setSpacing(8)
+        narrowing.addWidget(self.filter, 1)
+        narrowing.addWidget(self.which)
+        below = QHBoxLayout()
+        below.addWidget(self.count, 1)
+        below.addWidget(buttons)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(16, 16, 16, 16)
+        column.setSpacing(8)
+        column.addWidget(self.about)
+        column.addLayout(narrowing)
+        column.addWidget(self.list, 1)
+        column.addLayout(below)
+        self._narrow()
+        self.list.setFocus()
+
+    def _narrow(self) -> None:
+        which, typed = self.which.currentText(), self.filter.text().strip().casefold()
+        self.model.show_remarks(
+            tuple(
+                remark
+                for remark in self._remarks
+                if (which == EVERY or (remark.verdict == TWIN) == (which == REPEATED))
+                and typed in f"{remark.picture}\n{remark.verdict}\n{remark.reason}".casefold()
+            )
+        )
+        shown, there = len(self.model.shown), len(self._remarks)
+        self.count.setText(f"{shown:,} of {there:,} shown" if shown < there else f"{there:,} shown")
+        for button in (self.copy, self.save):
+            button.setEnabled(shown > 0)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.matches(QKeySequence.StandardKey.Copy):
+            self.copy_rows()
+        elif event.matches(QKeySequence.StandardKey.Find):
+            self.filter.setFocus(Qt.FocusReason.ShortcutFocusReason)
+        else:
+            super().keyPressEvent(event)
+
+    def copy_rows(self) -> None:
+        """Put the selected rows, or all that are listed, on the clipboard: a line each, with tabs."""
+        chosen = sorted(index.row() for index in self.list.selectionModel().selectedRows())
+        remarks = [self.model.shown[place] for place in chosen] or self.model.shown
+        lines = ["\t".join(HEADINGS), *("\t".join(map(shown_label, _texts(remark))) for remark in remarks)]
+        QGuiApplication.clipboard().setText("\n".join(lines))
+
+    def ask_where(self) -> None:
+        """Save what is listed where the person says."""
+        path, _ = QFileDialog.getSaveFileName(
+            self, "Save the list", f"{self._name}-pictures.csv", "Comma-separated values (*.csv)"
+        )
+        if path:
+            self.save_csv(Path(path))
+
+    def save_csv(self, path: Path) -> None:
+        """Save what is listed as CSV."""
+        try:
+            write_rows_csv(path, COLUMNS, [_texts(remark) for remark in self.model.shown])
+        except ExplorerError as error:
+            self._notices.error(error)
+        else:
+            self._notices.tell(f"Saved {path.name} in {path.parent}.")
+
+
+class RemarkModel(QAbstractTableModel):
+    """As many rows as there are remarks, and no widget for any."""
+
+    def __init__(self, remarks: tuple[Remark, ...], parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.shown = remarks
+
+    def show_remarks(self, remarks: tuple[Remark, ...]) -> None:
+        """List others."""
+        self.beginResetModel()
+        self.shown = remarks
+        self.endResetModel()
+
+    def rowCount(self, parent: QModelIndex | QPersistentModelIndex = QModelIndex()) -> int:  # noqa: B008
+        return 0 if parent.isValid() else len(self.shown)
+
+    def columnCount(self, parent: QModelIndex | QPersistentModelIndex = QModelIndex()) -> int:  # noqa: B008
+        return 0 if parent.isValid() else len(HEADINGS)
+
+    def headerData(self, section: int, orientation: Qt.Orientation, role: int = 0) -> object:
+        if orientation == Qt.Orientation.Horizontal and role == Qt.ItemDataRole.DisplayRole:
+            return HEADINGS[section]
+        if role == Qt.ItemDataRole.TextAlignmentRole and section == 0:
+            return _RIGHT
+        return None
+
+    def data(self, index: QModelIndex | QPersistentModelIndex, role: int = 0) -> object:
+        remark = self.shown[index.row()]
+        if role == Qt.ItemDataRole.TextAlignmentRole and index.column() == 0:
+            return _RIGHT
+        if role == Qt.ItemDataRole.DisplayRole:
+            return f"{remark.row:,}" if index.column() == 0 else shown_label(_texts(remark)[index.column()])
+        if role == Qt.ItemDataRole.ToolTipRole and index.column() in (1, 3):
+            return shown_label(_texts(remark)[index.column()])
+        return None
+
+
+def _texts(remark: Remark) -> tuple[str, str, str, str]:
+    return str(remark.row), remark.picture, remark.verdict, remark.reason
+
+
+def _about(bad: int, repeated: int) -> str:
+    words = []
+    if bad:
+        noun = "picture" if bad == 1 else "pictures"
+        words.append(f"{bad:,} {noun} could not be used: kept in place, without a vector.")
+    if repeated:
+        are = "picture is" if repeated == 1 else "pictures are"
+        words.append(f"{repeated:,} {are} the same as an earlier one, counted once.")
+    return " ".join(words) or "Every picture has a vector, and none is there twice."
+
+
+def _list(model: RemarkModel) -> QTableView:
+    view = QTableView()
+    view.setModel(model)
+    view.setAccessibleName("Pictures")
+    view.setFont(figures(view.font()))
+    view.setShowGrid(False)
+    view.setWordWrap(False)
+    view.setTabKeyNavigation(False)
+    view.setSelectionBehavior(QTableView.SelectionBehavior.SelectRows)
+    view.verticalHeader().hide()
+    view.verticalHeader().setDefaultSectionSize(ROW_HEIGHT)
+    header = view.horizontalHeader()
+    header.setDefaultAlignment(_LEFT)
+    header.setHighlightSections(False)
+    header.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
+    for column, width in enumerate((64, 230, 150)):
+        header.resizeSection(column, width)
+    header.setStretchLastSection(True)
+    return view
