@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import StrEnum
 
 import numpy as np
@@ -62,3 +63,47 @@ def inverted(selected: NDArray[np.int64], able: NDArray[np.bool_]) -> NDArray[np
     left = able.copy()
     left[selected] = False
     return np.flatnonzero(left)
+
+
+def mask_of(rows: NDArray[np.integer], total: int) -> NDArray[np.bool_]:
+    """True at the rows given, shape (total,)."""
+    mask = np.zeros(total, np.bool_)
+    mask[rows] = True
+    return mask
+
+
+@dataclass(frozen=True, eq=False)
+class PackedRows:
+    """A set of rows at a bit a row of the table, or four bytes a row of the set, whichever is less.
+
+    Attributes
+    ----------
+    data : uint8 or int32 array
+    count : int
+        How many rows it holds.
+    total : int
+        How many rows the table has.
+    """
+
+    data: NDArray
+    count: int
+    total: int
+
+    @classmethod
+    def of(cls, rows: NDArray[np.int64], total: int) -> PackedRows:
+        """Pack rows, ascending."""
+        if 4 * len(rows) <= total // 8:
+            return cls(rows.astype(np.int32), len(rows), total)
+        return cls(np.packbits(mask_of(rows, total)), len(rows), total)
+
+    @property
+    def rows(self) -> NDArray[np.int64]:
+        """The rows, ascending."""
+        if self.data.dtype == np.uint8:
+            return np.flatnonzero(np.unpackbits(self.data, count=self.total))
+        return self.data.astype(np.int64)
+
+    @property
+    def nbytes(self) -> int:
+        """How much memory it takes."""
+        return self.data.nbytes

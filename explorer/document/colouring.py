@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from explorer.core.listing import LoadedTable
 
@@ -15,6 +16,8 @@ CLUSTER, NORM, ORDER, SIMILARITY, TRUST, PLAIN = (
     "one colour",
 )
 
+PALETTES = ("standard", "colour-blind safe")
+
 
 @dataclass(frozen=True)
 class Colouring:
@@ -26,13 +29,30 @@ class Colouring:
         One of the names above, or a metadata column's.
     hidden : frozenset of int
         Codes switched off in the legend.
+    recoloured : mapping of int to (int, int, int)
+        Codes whose colour was chosen by hand: red, green and blue, 0 to 255.
+    palette : str
+        One of ``PALETTES``.
     """
 
     by: str = CLUSTER
     hidden: frozenset[int] = frozenset()
+    recoloured: Mapping[int, tuple[int, int, int]] = field(default_factory=dict)
+    palette: str = "standard"
 
 
 def choices(table: LoadedTable) -> tuple[str, ...]:
     """What a table's points can be coloured by."""
     columns = tuple(name for name in table.metadata if name not in (CLUSTER, NORM, ORDER))
     return (CLUSTER, NORM, ORDER, SIMILARITY, TRUST, *columns, PLAIN)
+
+
+def colouring_text(before: Colouring, after: Colouring) -> str:
+    """What one colouring has done to another, to stand behind "Undo"."""
+    if after.by != before.by:
+        return f"colour by {after.by}"
+    if after.hidden != before.hidden:
+        return "show a category" if len(after.hidden) < len(before.hidden) else "hide a category"
+    if after.recoloured != before.recoloured:
+        return "recolour a category"
+    return "change the palette"

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from enum import Enum
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,12 +12,16 @@ from psygnal import Signal
 
 from explorer.core.layout import LayoutSettings
 from explorer.core.listing import LoadedTable
+from explorer.core.regions import Region
 from explorer.core.results import Clusters, Metric, PairHistogram, Trust
-from explorer.core.selection import NO_ROWS
+from explorer.core.selection import NO_ROWS, PackedRows
+from explorer.core.wording import counted
 from explorer.document.answer import Answer, Question
-from explorer.document.colouring import Colouring
+from explorer.document.colouring import Colouring, colouring_text
 from explorer.document.history import History
+from explorer.document.selection import Isolation
 from explorer.document.sources import Source
+from explorer.document.undo import Change, Part, UndoStack
 
 
 class LayoutStage(Enum):
@@ -46,6 +52,10 @@ class Document:
     trust_changed = Signal()
     pairs_changed = Signal()
     selection_changed = Signal()
+    isolation_changed = Signal()
+    filter_changed = Signal()
+    regions_changed = Signal()
+    undo_changed = Signal()
 
     def __init__(self) -> None:
         self.sources: list[Source] = []
@@ -58,6 +68,11 @@ class Document:
         self.colouring = Colouring()
         self.label_density = "fit"
         self.selection: NDArray[np.int64] = NO_ROWS
+        self.isolation: Isolation | None = None
+        self.filter = ""
+        self.filtered: NDArray[np.bool_] | None = None
+        self.regions: tuple[Region, ...] = ()
+        self.changes = UndoStack()
         self.answer: Answer | None = None
         self.questions: History[Question] = History()
         self.metric = Metric.COSINE
@@ -98,6 +113,11 @@ class Document:
         self.kept.clear()
         self.clusters = None
         self.selection = NO_ROWS
+        self.isolation = None
+        self.filter = ""
+        self.filtered = None
+        self.regions = ()
+        self.changes.clear()
         self.answer = None
         self.questions.clear()
         self.trust = None
@@ -108,6 +128,10 @@ class Document:
         self.positions_changed.emit()
         self.colours_changed.emit()
         self.selection_changed.emit()
+        self.isolation_changed.emit()
+        self.filter_changed.emit()
+        self.regions_changed.emit()
+        self.undo_changed.emit()
         self.answer_changed.emit()
         self.trust_changed.emit()
         self.pairs_changed.emit()
@@ -135,14 +159,13 @@ class Document:
     def set_settings(self, settings: LayoutSettings) -> None:
         """Change the layout's parameters; the next start uses them."""
         if settings != self.settings:
-            self.settings = settings
-            self.layout_changed.emit()
+            self._did("change the layout's settings", "settings", self.settings, settings, merge=True)
 
     def keep_layout(self, name: str) -> None:
         """Remember the present positions under a name."""
         if self.positions is not None:
-            self.kept.append((name, self.positions.copy()))
-            self.layout_changed.emit()
+            kept = tuple(self.kept)
+            self._did(f"keep {name}", "kept", kept, (*kept, (name, self.positions.copy())))
 
     def set_clusters(self, clusters: Clusters | None) -> None:
         """Take in clusters to colour by."""
@@ -151,8 +174,8 @@ class Document:
 
     def set_colouring(self, colouring: Colouring) -> None:
         """Colour the points another way."""
-        self.colouring = colouring
-        self.colours_changed.emit()
+        if colouring != self.colouring:
+            self._did(colouring_text(self.colouring, colouring), "colouring", self.colouring, colouring)
 
     def set_label_density(self, density: str) -> None:
         """How many labels the map shows: ``none``, ``few``, ``fit`` or ``many``."""
@@ -169,11 +192,95 @@ class Document:
         self.pairs = pairs
         self.pairs_changed.emit()
 
+    # Which rows
+
     def set_selection(self, rows: NDArray[np.int64]) -> None:
         """Select other rows, ascending, each once."""
-        if not np.array_equal(rows, self.selection):
-            self.selection = rows
-            self.selection_changed.emit()
+        if self.table is not None and not np.array_equal(rows, self.selection):
+            total = self.table.listing.rows
+            text = f"select {counted(len(rows), 'row')}" if len(rows) else "clear the selection"
+            before, after = PackedRows.of(self.selection, total), PackedRows.of(rows, total)
+            self._did(text, "selection", before, after)
+
+    def set_isolation(self, isolation: Isolation | None) -> None:
+        """Show some rows only; None shows all again."""
+        if isolation is not self.isolation:
+            text = (
+                "show all rows" if isolation is None else f"show only {counted(len(isolation.rows), 'row')}"
+            )
+            self._did(text, "isolation", self.isolation, isolation)
+
+    def set_filter(self, text: str, fitting: NDArray[np.bool_] | None) -> None:
+        """Dim the rows that a condition does not hold for.
+
+        Parameters
+        ----------
+        text : str
+            The condition as typed; blank for none.
+        fitting : bool array, shape (rows,), or None
+            Where it holds. For the present condition, what has become of it meanwhile.
+        """
+        self.filtered = fitting
+        if text == self.filter:
+            self.filter_changed.emit()
+        else:
+            self._did(f"filter {text}" if text else "clear the filter", "filter", self.filter, text)
+
+    def set_regions(self, regions: tuple[Region, ...]) -> None:
+        """Take in the dense parts of the map as it is now."""
+        self.regions = regions
+        self.changes.forget("regions")
+        self.undo_changed.emit()
+        self.regions_changed.emit()
+
+    def name_region(self, place: int, name: str) -> None:
+        """Call a region something else."""
+        region = self.regions[place]
+        if name != region.name:
+            renamed = (*self.regions[:place], replace(region, name=name), *self.regions[place + 1 :])
+            self._did(f"rename {region.name}", "regions", self.regions, renamed)
+
+    # Undo
+
+    def undo(self) -> None:
+        """Take back what was last done."""
+        self.changes.undo(self._put)
+        self.undo_changed.emit()
+
+    def redo(self) -> None:
+        """Do again what was last taken back."""
+        self.changes.redo(self._put)
+        self.undo_changed.emit()
+
+    def _did(self, text: str, part: Part, before: object, after: object, *, merge: bool = False) -> None:
+        self.changes.push(Change(text, part, before, after), merge=merge)
+        self._put(part, after)
+        self.undo_changed.emit()
+
+    def _put(self, part: Part, value: Any) -> None:
+        """Set a part that can be undone, and tell of it."""
+        match part:
+            case "selection":
+                self.selection = value.rows
+                self.selection_changed.emit()
+            case "isolation":
+                self.isolation = value
+                self.isolation_changed.emit()
+            case "filter":
+                self.filter = value
+                self.filter_changed.emit()
+            case "regions":
+                self.regions = value
+                self.regions_changed.emit()
+            case "colouring":
+                self.colouring = value
+                self.colours_changed.emit()
+            case "settings":
+                self.settings = value
+                self.layout_changed.emit()
+            case "kept":
+                self.kept = list(value)
+                self.layout_changed.emit()
 
     # Questions
 

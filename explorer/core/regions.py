@@ -1,0 +1,28 @@
+"""Dense parts of the map, each with a name."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Region:
+    """A dense part of the map.
+
+    Attributes
+    ----------
+    name : str
+        Typical labels of the rows in it, or what the person called it.
+    x, y : float
+        Where it is densest, in the positions' units.
+    rows : int
+        How many rows lie in it.
+    size : float
+        The radius of a circle of its area, in the positions' units.
+    """
+
+    name: str
+    x: float
+    y: float
+    rows: int
+    size: float
