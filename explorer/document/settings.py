@@ -24,6 +24,8 @@ class Settings:
     theme : {"system", "light", "dark"}
     queries : list of str
         Queries asked, the last one first.
+    encoders : list of str
+        Paths of encoders used, the last one first.
     geometry, docks : str
         The window's size and its docks' places, as Qt saves them, in Base64.
     """
@@ -31,6 +33,7 @@ class Settings:
     recent: list[str] = field(default_factory=list)
     theme: str = "system"
     queries: list[str] = field(default_factory=list)
+    encoders: list[str] = field(default_factory=list)
     geometry: str = ""
     docks: str = ""
 
@@ -41,6 +44,10 @@ class Settings:
     def remember_query(self, text: str) -> None:
         """Put a query at the top of the earlier ones."""
         self.queries = [text, *(known for known in self.queries if known != text)][:100]
+
+    def remember_encoder(self, path: str) -> None:
+        """Put an encoder at the top of those used before."""
+        self.encoders = [path, *(known for known in self.encoders if known != path)][:MOST_RECENT]
 
 
 def settings_path() -> Path:
@@ -65,6 +72,7 @@ def load_settings(path: Path | None = None) -> Settings:
                 setattr(settings, name, value)
     settings.recent = [item for item in settings.recent if isinstance(item, str)]
     settings.queries = [item for item in settings.queries if isinstance(item, str)]
+    settings.encoders = [item for item in settings.encoders if isinstance(item, str)]
     return settings
 
 
