@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache
+from math import ceil
 from pathlib import Path
 
 import numpy as np
@@ -70,15 +71,21 @@ class Picture:
     animated: bool
 
 
-def read_picture(path: Path) -> Picture:
+def read_picture(path: Path, side: int | None = None) -> Picture:
     """Decode a file.
+
+    Parameters
+    ----------
+    path : Path
+    side : int, optional
+        As for ``decode_picture``.
 
     Raises
     ------
     PictureError
         With the verdict and its reason.
     """
-    return decode_picture(read_bytes(path), path.name)
+    return decode_picture(read_bytes(path), path.name, side)
 
 
 def read_bytes(path: str | Path) -> bytes:
@@ -105,7 +112,7 @@ def read_bytes(path: str | Path) -> bytes:
     return data
 
 
-def decode_picture(data: bytes, name: str) -> Picture:
+def decode_picture(data: bytes, name: str, side: int | None = None) -> Picture:
     """Decode a file's bytes.
 
     Turned upright as EXIF says; 16 bits and floating-point values scaled to eight bits; transparent pixels
@@ -116,6 +123,9 @@ def decode_picture(data: bytes, name: str) -> Picture:
     data : bytes
     name : str
         The file's, for messages.
+    side : int, optional
+        No more pixels than this are needed along the longer side: a JPEG may be decoded at a half,
+        quarter or eighth of its size, which is much quicker.
 
     Raises
     ------
@@ -130,6 +140,8 @@ def decode_picture(data: bytes, name: str) -> Picture:
             width, height = image.size
             file_format = "JPEG" if image.format == "MPO" else str(image.format)
             _check_size(image, name)
+            if side is not None and image.size == (width, height):
+                _decode_smaller(image, side)
             animated = file_format in ("GIF", "PNG", "WEBP", "AVIF") and _is_animated(image)
             image.load()
             # Asked afterwards: it can stand behind the pixels, and TIFF has been turned by Pillow itself.
@@ -173,6 +185,13 @@ def _check_size(image: Image.Image, name: str) -> None:
     if image.width * image.height > MOST_PIXELS:
         reason = f"{width:,} × {height:,} pixels are more than are decoded"
         raise PictureError(name, Verdict.TOO_LARGE, reason)
+
+
+def _decode_smaller(image: Image.Image, side: int) -> None:
+    """Have a JPEG decoded at the least of its sizes that has as many pixels along its longer side."""
+    share = side / max(image.size)
+    if share < 1 and image.format in ("JPEG", "MPO"):
+        image.draft(None, (ceil(image.width * share), ceil(image.height * share)))
 
 
 def _is_animated(image: Image.Image) -> bool:

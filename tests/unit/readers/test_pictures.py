@@ -273,3 +273,13 @@ def test_that_pictures_are_told_from_other_files_by_name_or_content(tmp_path):
 def _peak() -> int:
     with open("/proc/self/status") as status:
         return next(int(line.split()[1]) for line in status if line.startswith("VmHWM")) * 1024
+
+
+def test_that_a_jpeg_is_decoded_no_larger_than_it_is_needed():
+    wide = Image.new("RGB", (3000, 1500), (200, 30, 40))
+    jpeg, png = saved(wide, "JPEG"), saved(wide, "PNG")
+    sizes = {side: decode_picture(jpeg, "a.jpg", side).image.size for side in (200, 300, 1000, 5000)}
+    assert sizes == {200: (375, 188), 300: (375, 188), 1000: (1500, 750), 5000: (3000, 1500)}
+    small = decode_picture(jpeg, "a.jpg", 200)
+    assert (small.width, small.height) == (3000, 1500)
+    assert decode_picture(png, "a.png", 200).image.size == (3000, 1500)
