@@ -45,7 +45,7 @@ class Mapping(QObject):
         if table is None:
             return
         key = table.key
-        job = self._jobs.pca(key)
+        job = self._jobs.pca(key, self._document.settings.dimensions)
         job.finished.connect(lambda positions: self._first_picture(key, positions))
         job.failed.connect(lambda error: self._notices.error(error, ("Try again", self.begin)))
 
@@ -59,7 +59,8 @@ class Mapping(QObject):
             lambda found: self._if_shown(key, lambda: self._document.set_clusters(found))
         )
         clusters.failed.connect(self._notices.error)
-        if self._document.settings.method == "umap" and table.listing.dim > 2:
+        settings = self._document.settings
+        if settings.method == "umap" and table.listing.dim > settings.dimensions:
             self.start()
         else:
             self._settle(positions, LayoutStage.DONE)
@@ -73,7 +74,7 @@ class Mapping(QObject):
             return
         key = table.key
         if self._document.settings.method == "pca":
-            job = self._jobs.pca(key)
+            job = self._jobs.pca(key, self._document.settings.dimensions)
             job.finished.connect(lambda xy: self._if_shown(key, lambda: self._settle(xy, LayoutStage.DONE)))
         else:
             job = self._jobs.umap(key, self._document.settings, None)

@@ -1,4 +1,4 @@
-"""The first picture: principal components, or the vectors as they are where they have two numbers."""
+"""The first picture: principal components, or the vectors as they are where they have as few numbers."""
 
 from __future__ import annotations
 
@@ -29,29 +29,32 @@ _PASSES = 2
 _ROUNDING = 1e-6
 
 
-def positions_of(vectors: Vectors, *, checkpoint: Checkpoint = no_checkpoint) -> NDArray[np.float32]:
+def positions_of(
+    vectors: Vectors, dimensions: int = 2, *, checkpoint: Checkpoint = no_checkpoint
+) -> NDArray[np.float32]:
     """Where the rows of a table lie on its first picture.
 
-    Two-dimensional vectors are drawn as they are, a single dimension along a line; others by
-    their first two principal components. Equal rows lie on one point.
+    Vectors of no more numbers than the picture has dimensions are drawn as they are, the rest 0;
+    others by their first principal components. Equal rows lie on one point.
 
     Parameters
     ----------
     vectors : Vectors
+    dimensions : {2, 3}
     checkpoint : Checkpoint
 
     Returns
     -------
-    float32 array, shape (rows, 2)
+    float32 array, shape (rows, dimensions)
         NaN for quarantined rows.
     """
     places = np.flatnonzero(vectors.health.healthy)
-    xy = np.full((vectors.rows, 2), np.nan, np.float32)
-    if vectors.dim <= 2:
-        xy[places, 1] = 0.0
+    xy = np.full((vectors.rows, dimensions), np.nan, np.float32)
+    if vectors.dim <= dimensions:
+        xy[places, vectors.dim :] = 0.0
         xy[places, : vectors.dim] = vectors.fetch(places)
     elif len(places):
-        xy[places] = principal_components(vectors, places, 2, checkpoint=checkpoint)
+        xy[places] = principal_components(vectors, places, dimensions, checkpoint=checkpoint)
     return xy[vectors.health.first_twin]
 
 

@@ -75,9 +75,10 @@ class ReleaseTable(Request):
 
 @dataclass(frozen=True)
 class Project(Request):
-    """For positions by PCA, float32, shape (rows, 2)."""
+    """For positions by PCA, float32, shape (rows, dimensions)."""
 
     key: int
+    dimensions: int = 2
 
 
 @dataclass(frozen=True)
@@ -130,7 +131,7 @@ class FindClusters(Request):
 
 @dataclass(frozen=True, eq=False)
 class MeasureTrust(Request):
-    """For Trust of positions, float32, shape (rows, 2)."""
+    """For Trust of positions, float32, shape (rows, 2) or (rows, 3)."""
 
     key: int
     xy: NDArray[np.float32]
@@ -157,7 +158,7 @@ class LayOut(Request):
     neighbours, distances : arrays, shape (rows, k)
         A NeighbourGraph of the distinct rows.
     first_twin : int64 array, shape (rows,)
-    start : float32 array, shape (rows, 2)
+    start : float32 array, shape (rows, dimensions)
         Where the points start; NaN for quarantined rows.
     from_pca : bool
         ``start`` is a PCA projection, to be scaled for UMAP; else earlier positions to go on from.

@@ -137,7 +137,7 @@ class Tables:
         self._tell_device()
 
     def _project(self, request: protocol.Project, checkpoint: Checkpoint) -> NDArray[np.float32]:
-        return positions_of(self._of(request.key).vectors, checkpoint=checkpoint)
+        return positions_of(self._of(request.key).vectors, request.dimensions, checkpoint=checkpoint)
 
     def _build_graph(self, request: protocol.BuildGraph, checkpoint: Checkpoint) -> NeighbourGraph:
         vectors = self._of(request.key).vectors

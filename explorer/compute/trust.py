@@ -37,7 +37,7 @@ def measure_trust(
     Parameters
     ----------
     vectors : Vectors
-    xy : float32 array, shape (rows, 2)
+    xy : float32 array, shape (rows, 2) or (rows, 3)
         Rows without a place (NaN) take no part.
     k : int
         Cut to what the measure is defined for: under half the rows.
@@ -57,7 +57,7 @@ def measure_trust(
     Cancelled
         From the checkpoint.
     """
-    if xy.shape != (vectors.rows, 2):
+    if xy.ndim != 2 or len(xy) != vectors.rows:
         raise ExplorerError("This map belongs to another table.")
     places = np.flatnonzero(vectors.health.healthy & np.isfinite(xy).all(axis=1))
     count = len(places)

@@ -49,7 +49,7 @@ def lay_out(
     out: NDArray[np.float32] | None = None,
     checkpoint: Checkpoint = no_checkpoint,
 ) -> NDArray[np.float32]:
-    """Lay the rows of a table out on the plane.
+    """Lay the rows of a table out on the plane or in space.
 
     Parameters
     ----------
@@ -57,18 +57,18 @@ def lay_out(
         A NeighbourGraph of the distinct rows; -1 in rows that take no part.
     first_twin : int64 array, shape (rows,)
         Rows that repeat an earlier one are laid on it.
-    start : float32 array, shape (rows, 2)
+    start : float32 array, shape (rows, dimensions)
         NaN for quarantined rows.
     settings : LayoutSettings
     from_pca : bool
         ``start`` is scaled to UMAP's measure first; else it is gone on from as it is.
-    out : float32 array, shape (rows, 2), optional
+    out : float32 array, shape (rows, dimensions), optional
         Written to after every epoch, so that the points can be watched while they move.
     checkpoint : Checkpoint
 
     Returns
     -------
-    float32 array, shape (rows, 2)
+    float32 array, shape (rows, dimensions)
         ``out``. NaN for quarantined rows.
 
     Raises
@@ -167,41 +167,50 @@ def _epochs(
 
 @njit(nogil=True, cache=True, fastmath=True)
 def _move(before, after, starts, ends, interval, due, epoch, forces, seed, first, last):  # type: ignore[no-untyped-def]
-    """Move the points from ``first`` to ``last`` by one epoch."""
+    """Move the points from ``first`` to ``last`` by one epoch, on the plane (z stays 0) or in space."""
     rate, a, b = forces
     count = np.uint64(len(before))
+    deep = before.shape[1] > 2
     limit, least = np.float32(4.0), np.float32(1e-12)
     near = np.float32(1e-3)
     pull, push = np.float32(-2.0) * a * b, np.float32(2.0) * b
-    one = np.float32(1.0)
+    zero, one = np.float32(0.0), np.float32(1.0)
     for point in range(first, last):
-        x, y = before[point]
+        x, y = before[point, 0], before[point, 1]
+        z = before[point, 2] if deep else zero
         state = _mixed(seed + _mixed(np.uint64(epoch) << np.uint64(32) ^ np.uint64(point)))
         for edge in range(starts[point], starts[point + 1]):
             if due[edge] > epoch:
                 continue
             due[edge] += interval[edge]
-            other = before[ends[edge]]
-            dx, dy = x - other[0], y - other[1]
-            squared = dx * dx + dy * dy + least
+            other = ends[edge]
+            dx, dy = x - before[other, 0], y - before[other, 1]
+            dz = z - before[other, 2] if deep else zero
+            squared = dx * dx + dy * dy + dz * dz + least
             power = squared**b
             strength = pull * power / (squared * (a * power + one))
             x += rate * min(max(strength * dx, -limit), limit)
             y += rate * min(max(strength * dy, -limit), limit)
+            z += rate * min(max(strength * dz, -limit), limit)
             # The pushes are computed from one place and so do not wait for each other.
-            away_x, away_y = np.float32(0.0), np.float32(0.0)
+            away_x, away_y, away_z = zero, zero, zero
             for _ in range(_PUSHES):
                 state = state * _FACTOR + _SUMMAND
                 drawn = ((state >> np.uint64(32)) * count) >> np.uint64(32)
                 dx, dy = x - before[drawn, 0], y - before[drawn, 1]
-                squared = dx * dx + dy * dy
+                dz = z - before[drawn, 2] if deep else zero
+                squared = dx * dx + dy * dy + dz * dz
                 strength = push / ((near + squared) * (a * squared**b + one))
                 away_x += min(max(strength * dx, -limit), limit)
                 away_y += min(max(strength * dy, -limit), limit)
+                away_z += min(max(strength * dz, -limit), limit)
             x += rate * away_x
             y += rate * away_y
+            z += rate * away_z
         after[point, 0] = x
         after[point, 1] = y
+        if deep:
+            after[point, 2] = z
 
 
 @njit(nogil=True, cache=True)

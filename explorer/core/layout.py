@@ -26,6 +26,8 @@ class LayoutSettings:
         None chooses by size, as umap-learn does.
     seed : int
         The same seed gives the same picture, bit for bit.
+    dimensions : {2, 3}
+        How many numbers place a row.
     """
 
     method: str = "umap"
@@ -34,6 +36,7 @@ class LayoutSettings:
     metric: Metric = Metric.COSINE
     epochs: int | None = None
     seed: int = 42
+    dimensions: int = 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,7 +45,7 @@ class Layout:
 
     Attributes
     ----------
-    xy : float32 array, shape (rows, 2)
+    xy : float32 array, shape (rows, dimensions)
         NaN for quarantined rows.
     settings : LayoutSettings
     """

@@ -9,7 +9,7 @@ MOST_ROWS = 15
 NEAREST, NEAR_PART = 45, 100
 
 
-def place_query(positions: NDArray[np.float32], rows: NDArray[np.int64]) -> tuple[float, float] | None:
+def place_query(positions: NDArray[np.float32], rows: NDArray[np.int64]) -> tuple[float, ...] | None:
     """Place a query at the mean of those of its nearest rows that lie together on the map.
 
     The densest group among the nearest rows counts, not all of them: neighbours scattered over
@@ -17,14 +17,14 @@ def place_query(positions: NDArray[np.float32], rows: NDArray[np.int64]) -> tupl
 
     Parameters
     ----------
-    positions : float32 array, shape (rows, 2)
+    positions : float32 array, shape (rows, dimensions)
         NaN for rows that are not on the map.
     rows : int64 array, shape (k,)
         The query's nearest rows, best first; the first 15 are used.
 
     Returns
     -------
-    (x, y) or None
+    tuple of float, one for each dimension, or None
         None where no nearest row is on the map.
     """
     points = positions[rows[:MOST_ROWS]].astype(np.float64)
@@ -36,13 +36,12 @@ def place_query(positions: NDArray[np.float32], rows: NDArray[np.int64]) -> tupl
     apart = np.linalg.norm(points[:, None] - points[None], axis=2)
     together = apart <= 0.08 * max(float(extent), 1e-12)
     group = together[np.argmax(together.sum(axis=1))]
-    x, y = points[group].mean(axis=0)
-    return float(x), float(y)
+    return tuple(points[group].mean(axis=0).tolist())
 
 
 def agreement(
     positions: NDArray[np.float32],
-    place: tuple[float, float],
+    place: tuple[float, ...],
     rows: NDArray[np.int64],
     own: tuple[int, ...] = (),
 ) -> tuple[int, int]:
@@ -53,8 +52,8 @@ def agreement(
 
     Parameters
     ----------
-    positions : float32 array, shape (rows, 2)
-    place : (x, y)
+    positions : float32 array, shape (rows, dimensions)
+    place : tuple of float, one for each dimension
         Where the query lies on the map.
     rows : int64 array, shape (k,)
         The query's nearest rows in the original space, best first; the first 15 are used.

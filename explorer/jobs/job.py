@@ -16,7 +16,7 @@ class Job(QObject):
     Signals
     -------
     progressed(float, str, float) : fraction 0 to 1, stage in words, seconds left; -1 is unknown.
-    moving(object) : a layout's live positions, float32, shape (rows, 2): they change in place
+    moving(object) : a layout's live positions, float32, shape (rows, dimensions): they change in place
         until the job ends. Sent once.
     finished(object) : the result.
     failed(object) : an ExplorerError.

@@ -94,7 +94,7 @@ class Jobs(QObject):
         self._asked: dict[int, _Running] = {}
         self._tables: dict[int, LoadedTable] = {}
         self._graphs: dict[tuple[int, int, Metric, bool], NeighbourGraph] = {}
-        self._projections: dict[int, NDArray[np.float32]] = {}
+        self._projections: dict[tuple[int, int], NDArray[np.float32]] = {}
         self._heard.connect(self._take, Qt.ConnectionType.QueuedConnection)
         self._pool = Pool(self._hear, device)
         self._pool.start()
@@ -132,12 +132,13 @@ class Jobs(QObject):
                 running.job.cancel()
         self._tables.pop(key, None)
         self._graphs = {place: graph for place, graph in self._graphs.items() if place[0] != key}
-        self._projections.pop(key, None)
+        self._projections = {place: found for place, found in self._projections.items() if place[0] != key}
         self._pool.submit(protocol.ReleaseTable(self._id(), key))
 
-    def pca(self, key: int) -> Job:
-        """Project a table: finishes with positions, float32, shape (rows, 2), NaN for quarantined rows."""
-        return self._start("PCA", self._projection(key), key=key)
+    def pca(self, key: int, dimensions: int = 2) -> Job:
+        """Project a table: finishes with positions, float32, shape (rows, dimensions), NaN for quarantined
+        rows."""
+        return self._start("PCA", self._projection(key, dimensions), key=key)
 
     def neighbour_graph(self, key: int, k: int, metric: Metric) -> Job:
         """Find the k nearest rows of every row: finishes with a NeighbourGraph."""
@@ -152,7 +153,7 @@ class Jobs(QObject):
         ----------
         key : int
         settings : LayoutSettings
-        start : float32 array, shape (rows, 2), optional
+        start : float32 array, shape (rows, settings.dimensions), optional
             Earlier positions to go on from; None starts from the table itself.
         """
         return self._start("UMAP", self._umap(key, settings, start), key=key)
@@ -220,10 +221,11 @@ class Jobs(QObject):
         """The process id of the ``vectors`` or the ``layout`` worker; None while it is not running."""
         return self._pool.pid(name)
 
-    def _projection(self, key: int) -> Steps:
-        if key not in self._projections:
-            self._projections[key] = yield Step(protocol.Project(self._id(), key))
-        return self._projections[key]
+    def _projection(self, key: int, dimensions: int) -> Steps:
+        place = (key, dimensions)
+        if place not in self._projections:
+            self._projections[place] = yield Step(protocol.Project(self._id(), key, dimensions))
+        return self._projections[place]
 
     def _graph(self, key: int, k: int, metric: Metric, *, distinct: bool, end: float = 1.0) -> Steps:
         place = (key, k, metric, distinct)
@@ -238,8 +240,12 @@ class Jobs(QObject):
             raise ExplorerError("UMAP needs a distance.", "Choose cosine or Euclidean for the layout.")
         if key not in self._tables:
             raise ExplorerError("This table is no longer loaded.", "Open its file again.")
+        if start is not None and start.shape[1] != settings.dimensions:
+            raise ExplorerError(
+                f"A layout in {settings.dimensions}-D can't go on from one in {start.shape[1]}-D."
+            )
         twins = self._tables[key].health
-        projected = yield from self._projection(key)
+        projected = yield from self._projection(key, settings.dimensions)
         graph = yield from self._graph(
             key,
             settings.neighbours - 1,

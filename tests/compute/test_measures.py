@@ -43,6 +43,16 @@ def test_that_a_faithful_map_is_trusted_and_a_shuffled_one_is_not(random: np.ran
     assert shuffled.per_row.mean() < 0.1
 
 
+def test_that_a_map_in_space_is_measured_as_one_on_the_plane_is(random: np.random.Generator) -> None:
+    space = random.normal(size=(500, 3)).astype(np.float32)
+    vectors = vectors_of(np.hstack([space, np.zeros((500, 3), np.float32)]))
+    assert measure_trust(vectors, space, metric=Metric.EUCLIDEAN).trustworthiness == 1.0
+    found = measure_trust(vectors, space[:, :2], 9, metric=Metric.EUCLIDEAN)
+    assert found.trustworthiness == pytest.approx(
+        trustworthiness(space, space[:, :2], n_neighbors=9), abs=1e-6
+    )
+
+
 def test_that_a_sample_of_rows_tells_of_all(monkeypatch: pytest.MonkeyPatch) -> None:
     vectors = vectors_of(grouped(1500, 12))
     xy = positions_of(vectors)

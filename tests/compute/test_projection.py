@@ -34,17 +34,27 @@ def test_that_a_table_too_large_for_its_covariance_gets_nearly_the_same_picture(
 
 @pytest.mark.parametrize("rows", [1, 2, 3, 5])
 @pytest.mark.parametrize("dim", [1, 2, 3, 2100])
-def test_that_the_smallest_tables_have_a_picture(rows: int, dim: int, random: np.random.Generator) -> None:
+@pytest.mark.parametrize("dimensions", [2, 3])
+def test_that_the_smallest_tables_have_a_picture(
+    rows: int, dim: int, dimensions: int, random: np.random.Generator
+) -> None:
     table = random.normal(size=(rows, dim)).astype(np.float32)
-    xy = positions_of(vectors_of(table))
-    assert xy.shape == (rows, 2)
+    xy = positions_of(vectors_of(table), dimensions)
+    assert xy.shape == (rows, dimensions)
     assert xy.dtype == np.float32
     assert np.isfinite(xy).all()
-    if dim <= 2:
+    if dim <= dimensions:
         assert (xy[:, :dim] == table).all()
         assert (xy[:, dim:] == 0).all()
     elif rows == 2:
         assert np.linalg.norm(xy[0] - xy[1]) == pytest.approx(np.linalg.norm(table[0] - table[1]), rel=1e-4)
+
+
+def test_that_the_first_two_numbers_are_the_same_on_the_plane_and_in_space() -> None:
+    vectors = vectors_of(grouped(500, 12))
+    plane, space = positions_of(vectors), positions_of(vectors, 3)
+    np.testing.assert_allclose(space[:, :2], plane, atol=1e-5)
+    assert 0 < space[:, 2].std() <= plane[:, 1].std()
 
 
 def test_that_identical_rows_are_one_point_and_copies_lie_on_each_other(random: np.random.Generator) -> None:

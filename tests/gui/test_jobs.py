@@ -114,6 +114,21 @@ def test_that_a_table_goes_from_file_to_layout(qtbot: QtBot, jobs: Jobs, path: P
     jobs.release_table(table.key)
 
 
+def test_that_a_table_is_laid_out_in_space(qtbot: QtBot, jobs: Jobs, table: LoadedTable) -> None:
+    settings = LayoutSettings(epochs=30, dimensions=3)
+    assert result_of(qtbot, jobs.pca(table.key, 3)).shape == (3000, 3)
+    assert result_of(qtbot, jobs.pca(table.key)).shape == (3000, 2)
+    job = jobs.umap(table.key, settings)
+    with qtbot.waitSignal(job.moving, timeout=PATIENCE) as moving:
+        pass
+    assert moving.args[0].shape == (3000, 3)
+    layout = result_of(qtbot, job)
+    assert layout.xy.shape == (3000, 3)
+    assert result_of(qtbot, jobs.trust(table.key, layout.xy)).trustworthiness > 0.8
+    kind, error = end_of(qtbot, jobs.umap(table.key, LayoutSettings(), start=layout.xy))
+    assert (kind, error.message) == ("failed", "A layout in 2-D can't go on from one in 3-D.")
+
+
 def test_that_a_stopped_layout_keeps_its_last_positions(qtbot: QtBot, jobs: Jobs, table: LoadedTable) -> None:
     job = jobs.umap(table.key, LayoutSettings(epochs=100_000))
     ends = Ends(job)

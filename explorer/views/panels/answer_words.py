@@ -37,7 +37,7 @@ def trust_sentence(answer: Answer, positions: NDArray[np.float32]) -> str:
     question, rows = answer.question, answer.result.rows
     focus = question.focus
     if focus is not None and np.isfinite(positions[focus]).all():
-        place = (float(positions[focus, 0]), float(positions[focus, 1]))
+        place = tuple(positions[focus].tolist())
     else:
         found = place_query(positions, rows)
         if found is None:

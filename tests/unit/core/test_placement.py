@@ -33,6 +33,12 @@ def test_that_identical_positions_place_a_query_there() -> None:
     assert place_query(np.full((4, 2), 3.0, np.float32), np.arange(4)) == (3.0, 3.0)
 
 
+def test_that_a_query_lands_in_space_too() -> None:
+    positions = np.eye(3, dtype=np.float32)
+    assert place_query(np.full((4, 3), 3.0, np.float32), np.arange(4)) == (3.0, 3.0, 3.0)
+    assert agreement(positions, (1.0, 0.0, 0.0), np.array([0, 1, 2])) == (3, 3)
+
+
 def test_that_a_map_that_tells_the_truth_agrees_fully(positions: np.ndarray) -> None:
     assert agreement(positions, (0.0, 0.0), np.array([1, 10, 11]), own=(0,)) == (3, 3)
 
