@@ -21,7 +21,8 @@ from PySide6.QtCore import QPointF
 from PySide6.QtGui import QColor, QImage, QPainter
 from PySide6.QtWidgets import QApplication
 
-from explorer.export.figure import Figure, draw_points
+from explorer.export.drawing import draw_points
+from explorer.export.figure import Figure
 from explorer.export.labelling import with_labels
 from explorer.export.painter import image_of, paint
 from explorer.export.text import TextCache

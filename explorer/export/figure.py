@@ -7,10 +7,22 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.render.density import density_colours, draw_density
+from explorer.export.marks import Legend, LegendEntry, LegendScale, Link, MapLabel, RegionLabel, Thumbnail
 from explorer.render.palette import LIGHT, RGB, Theme
-from explorer.render.raster import Dots, Layer, Raster, ground_of
+from explorer.render.point_index import PointIndex
+from explorer.render.raster import Dots
 from explorer.render.viewport import Viewport
+
+__all__ = [
+    "Figure",
+    "Legend",
+    "LegendEntry",
+    "LegendScale",
+    "Link",
+    "MapLabel",
+    "RegionLabel",
+    "Thumbnail",
+]
 
 RESULT_RADIUS = 4.5
 FOCUS_RADIUS = 6.0
@@ -20,64 +32,6 @@ DIMMED = 0.25
 """What is left of the opacity of rows that are not selected, while others are."""
 
 _NO_ROWS = np.empty(0, np.int64)
-
-
-@dataclass(frozen=True)
-class MapLabel:
-    """A row's name at its place.
-
-    Attributes
-    ----------
-    x, y : float
-        Left and top of its box, in points.
-    bold : bool
-        For the focus and the results of a query.
-    count : int
-        How many equal rows the point stands for; shown where it is more than one.
-    """
-
-    row: int
-    text: str
-    x: float
-    y: float
-    bold: bool = False
-    count: int = 1
-
-
-@dataclass(frozen=True)
-class LegendEntry:
-    """One colour and what it means."""
-
-    colour: RGB
-    text: str
-    hidden: bool = False
-
-
-@dataclass(frozen=True, eq=False)
-class LegendScale:
-    """A run of colours, shape (n, 3), from ``low`` to ``high``."""
-
-    colours: NDArray[np.uint8]
-    low: str
-    high: str
-
-
-@dataclass(frozen=True)
-class Legend:
-    """The card at the bottom left: a title over entries, or over a scale."""
-
-    title: str
-    entries: tuple[LegendEntry, ...] = ()
-    scale: LegendScale | None = None
-
-
-@dataclass(frozen=True)
-class Link:
-    """Lines from a data position to rows: a query's or the focused row's true neighbours."""
-
-    x: float
-    y: float
-    rows: tuple[int, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,6 +68,15 @@ class Figure:
         At the top left, of pictures that leave the window.
     density : bool
         Show how many rows lie where, on a logarithmic scale, instead of each as a dot.
+    index : PointIndex, optional
+        Of ``xy``: pictures and labels then cost what is seen, not what there is.
+    depth : float32 array, shape (rows,), optional
+        How near each row is, where ``xy`` is a view of three dimensions (``explorer.render.camera``):
+        near rows lie above far ones, which are smaller and fainter.
+    thumbnails : tuple of Thumbnail
+        Pictures in place of dots; the first lies on top.
+    regions : tuple of RegionLabel
+        The most important first.
     """
 
     xy: NDArray[np.float32]
@@ -134,44 +97,12 @@ class Figure:
     title: str = ""
     subtitle: str = ""
     density: bool = False
+    index: PointIndex | None = None
+    depth: NDArray[np.float32] | None = None
+    thumbnails: tuple[Thumbnail, ...] = ()
+    regions: tuple[RegionLabel, ...] = ()
 
     def colour_of(self, row: int) -> RGB:
         """The row's colour, whatever its opacity."""
         red, green, blue = self.palette[self.codes[row], :3]
         return int(red), int(green), int(blue)
-
-
-def draw_points(
-    figure: Figure, raster: Raster, ratio: float = 1.0, *, step: int = 1, hits: bool = True
-) -> None:
-    """Draw the figure's points into a raster of ``ratio`` times its size.
-
-    The ringed rows (results, focus) are the painter's; here they only claim their pixels, so that
-    the cursor finds them.
-
-    Parameters
-    ----------
-    figure : Figure
-    raster : Raster
-        Of the size of ``figure.viewport.magnified(ratio)``.
-    ratio : float
-    step, hits
-        As in ``Raster.draw``.
-    """
-    view, ground = figure.viewport.magnified(ratio), ground_of(figure.theme)
-    dots, layers = figure.dots.magnified(ratio), []
-    if len(figure.selected):
-        layers.append(Layer(figure.selected, Dots(dots.radius, min(dots.opacity * 1.6, 1.0))))
-        dots = Dots(dots.radius, dots.opacity * DIMMED)
-    ringed = Dots((RESULT_RADIUS + 0.5) * ratio, 1.0)
-    layers.append(Layer(figure.results[::-1], ringed, painted=False))
-    if figure.focus is not None:
-        focus = Dots((FOCUS_RADIUS + 0.5) * ratio, 1.0)
-        layers.append(Layer(np.array([figure.focus], np.int64), focus, painted=False))
-    points = figure.xy, figure.codes, figure.palette, view
-    if figure.density:
-        colours = density_colours(figure.theme)
-        draw_density(raster, *points, colours, ground=ground, softness=ratio)
-        raster.add(*points, layers, hits=hits)
-    else:
-        raster.draw(*points, dots, ground=ground, rows=figure.order, layers=layers, step=step, hits=hits)

@@ -10,7 +10,8 @@ from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QMarginsF, QRectF, QS
 from PySide6.QtGui import QImage, QImageWriter, QPageLayout, QPageSize, QPaintDevice, QPainter, QPdfWriter
 
 from explorer.core.errors import ExplorerError
-from explorer.export.figure import Figure, draw_points
+from explorer.export.drawing import draw_points
+from explorer.export.figure import Figure
 from explorer.export.files import replacing
 from explorer.export.painter import image_of, paint
 from explorer.export.text import printable

@@ -77,9 +77,7 @@ class PointIndex:
         width, height = (right - left) / side or 1.0, (top - bottom) / side or 1.0
         starts = np.zeros(side * side + 1, np.int64)
         rows, sorted_xy = np.empty(len(places), np.int32), np.empty_like(places)
-        sort_into_cells(
-            places, left, bottom, 1 / width, 1 / height, side, seed, starts, rows, sorted_xy
-        )
+        sort_into_cells(places, left, bottom, 1 / width, 1 / height, side, seed, starts, rows, sorted_xy)
         placed = int(starts[-1])
         return cls(
             rows[:placed], sorted_xy[:placed], starts, len(places), side, side, left, bottom, width, height

@@ -81,3 +81,49 @@ class Points:
     def in_slices(self, most: int) -> list[Points]:
         """The same in parts of about ``most`` positions each, one to be drawn after the other."""
         return [replace(self, spans=spans) for spans in split(self.spans, most * self.step)]
+
+
+def by_depth(
+    xy: NDArray[np.floating],
+    codes: NDArray[np.integer],
+    depth: NDArray[np.floating],
+    bands: int,
+    step: int = 1,
+    rows: NDArray[np.integer] | None = None,
+) -> list[Points]:
+    """Rows in bands of equal thickness, the farthest band first; inside of a band in their own order.
+
+    Parameters
+    ----------
+    xy, codes : arrays
+        As in ``Raster.draw``.
+    depth : float array, shape (rows,)
+        How near; rows where it is not finite are left out.
+    bands : int
+    step : int
+        Only every ``step``-th row.
+    rows : integer array, optional
+        Only these rows.
+    """
+    from explorer.render.kernels import sort_by_depth
+
+    places, colours = as_points(xy, codes)
+    near = np.ascontiguousarray(depth, np.float32)
+    if len(near) != len(places):
+        raise ValueError(f"{len(near)} depths for {len(places)} rows")
+    chosen = np.arange(0, len(places), step) if rows is None else as_rows(rows[::step], len(places))
+    order, starts = np.empty(len(chosen), np.int32), np.zeros(bands + 1, np.int64)
+    sort_by_depth(near, chosen, bands, order, starts)
+    order = order[: starts[-1]]
+    sorted_xy, sorted_codes = places[order], colours[order]
+    return [
+        Points(
+            sorted_xy,
+            sorted_codes,
+            order,
+            np.array([[starts[band], starts[band + 1]]], np.int64),
+            1,
+            1 / step,
+        )
+        for band in range(bands)
+    ]

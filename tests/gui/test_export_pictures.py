@@ -12,7 +12,8 @@ from PySide6.QtGui import QColor, QImage, QPainter
 from PySide6.QtSvg import QSvgRenderer
 
 from explorer.core.errors import ExplorerError
-from explorer.export.figure import Figure, Legend, LegendEntry, LegendScale, Link, MapLabel, draw_points
+from explorer.export.drawing import draw_points
+from explorer.export.figure import Figure, Legend, LegendEntry, LegendScale, Link, MapLabel
 from explorer.export.labelling import with_labels
 from explorer.export.legend import legend_layout
 from explorer.export.painter import image_of, paint

@@ -9,7 +9,8 @@ from explorer.export.text import MOST_IMAGES
 SOAK = """
 import numpy as np
 from PySide6.QtGui import QGuiApplication, QImage, QPainter
-from explorer.export.figure import Figure, Legend, LegendEntry, Link, draw_points
+from explorer.export.drawing import draw_points
+from explorer.export.figure import Figure, Legend, LegendEntry, Link
 from explorer.export.labelling import with_labels
 from explorer.export.painter import image_of, paint
 from explorer.export.text import TextCache

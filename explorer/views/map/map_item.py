@@ -7,7 +7,8 @@ from PySide6.QtCore import QRectF
 from PySide6.QtGui import QImage, QPainter
 from PySide6.QtWidgets import QStyleOptionGraphicsItem, QWidget
 
-from explorer.export.figure import Figure, draw_points
+from explorer.export.drawing import draw_points
+from explorer.export.figure import Figure
 from explorer.export.painter import image_of, paint
 from explorer.export.text import TextCache
 from explorer.render.raster import Raster, cheap_step

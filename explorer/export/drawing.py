@@ -1,0 +1,143 @@
+"""A figure's points into a raster: whole, as quickly as a moving picture must, or a slice at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from explorer.export.figure import DIMMED, FOCUS_RADIUS, RESULT_RADIUS, Figure
+from explorer.render.density import Counts, density_colours, fullest
+from explorer.render.points import Points, by_depth
+from explorer.render.raster import Dots, Layer, Raster, ground_of
+from explorer.render.viewport import Viewport
+
+SELECTED_GAIN = 1.6
+DEPTH_BANDS = 6
+FAR_RADIUS, NEAR_RADIUS = 0.7, 1.25
+FAR_OPACITY, NEAR_OPACITY = 0.35, 1.0
+
+
+def draw_points(
+    figure: Figure,
+    raster: Raster,
+    ratio: float = 1.0,
+    *,
+    step: int = 1,
+    hits: bool = True,
+    most: int | None = None,
+) -> int:
+    """Draw the figure's points into a raster of ``ratio`` times its size.
+
+    The ringed rows (results, focus) and the thumbnails are the painter's; here they only claim
+    their pixels, so that the cursor finds them.
+
+    Parameters
+    ----------
+    figure : Figure
+    raster : Raster
+        Of the size of ``figure.viewport.magnified(ratio)``.
+    ratio : float
+    step, hits
+        As in ``Raster.draw``.
+    most : int, optional
+        Draw a sample of about so many rows, in dots that make up for the others.
+
+    Returns
+    -------
+    int
+        How many rows were drawn.
+    """
+    return sum(draw_in_slices(figure, raster, ratio, step=step, hits=hits, most=most))
+
+
+def draw_in_slices(
+    figure: Figure,
+    raster: Raster,
+    ratio: float = 1.0,
+    *,
+    step: int = 1,
+    hits: bool = True,
+    most: int | None = None,
+    slice_rows: int | None = None,
+) -> Iterator[int]:
+    """The same, pausing after each ``slice_rows`` rows; it yields how many were drawn since the last pause.
+
+    The raster shows the figure once the iterator has ended.
+    """
+    view, ground = figure.viewport.magnified(ratio), ground_of(figure.theme)
+    parts = _parts(figure, view, figure.dots.magnified(ratio), step, most, slice_rows)
+    if figure.density:
+        counts = Counts(raster, figure.palette, view)
+        for points, _ in parts:
+            counts.add(points)
+            yield len(points)
+        crowd = None if figure.index is None else fullest(figure.index, view)
+        counts.colour(density_colours(figure.theme), ground, ratio, crowd)
+    else:
+        raster.clear(ground)
+        for points, dots in parts:
+            raster.splat(points, figure.palette, view, dots.for_share(points.share), hits=hits)
+            yield len(points)
+    if hits:
+        raster.add(figure.xy, figure.codes, figure.palette, view, _claims(figure, ratio))
+        for picture in reversed(figure.thumbnails):
+            box = (picture.x, picture.y, picture.width, picture.height)
+            raster.claim(picture.row, *(ratio * side for side in box))
+
+
+def rows_to_draw(figure: Figure) -> int:
+    """About how many rows the figure's points are: those in view, where an index knows."""
+    if figure.order is not None:
+        return len(figure.order) + len(figure.selected)
+    if figure.index is None or figure.depth is not None:
+        return len(figure.xy) + len(figure.selected)
+    seen = figure.index.count(figure.index.bounds(figure.viewport))
+    return seen + min(len(figure.selected), seen)
+
+
+def _parts(
+    figure: Figure, view: Viewport, dots: Dots, step: int, most: int | None, slice_rows: int | None
+) -> Iterator[tuple[Points, Dots]]:
+    """What is drawn, from the bottom up: all rows, then those that are selected."""
+    faint = Dots(dots.radius, dots.opacity * DIMMED) if len(figure.selected) and not figure.density else dots
+    for points, its_dots in _everything(figure, view, faint, step, most):
+        for part in [points] if slice_rows is None else points.in_slices(slice_rows):
+            yield part, its_dots
+    if len(figure.selected) and not figure.density:
+        strong = Dots(dots.radius, min(dots.opacity * SELECTED_GAIN, 1.0))
+        every = step if most is None else max(step, -(-len(figure.selected) // most))
+        rows = figure.selected[::every]
+        for begin in range(0, len(rows), slice_rows or len(rows)):
+            some = rows[begin : begin + (slice_rows or len(rows))]
+            yield Points.some(figure.xy, figure.codes, some), strong.for_share(1 / every)
+
+
+def _everything(
+    figure: Figure, view: Viewport, dots: Dots, step: int, most: int | None
+) -> Iterator[tuple[Points, Dots]]:
+    if figure.index is not None and figure.order is None and figure.depth is None:
+        yield Points.seen(figure.index, figure.codes, view, dots.radius + 1, most), dots
+        return
+    count = len(figure.xy) if figure.order is None else len(figure.order)
+    step = step if most is None else max(step, -(-count // max(most, 1)))
+    if figure.depth is not None:
+        bands = by_depth(figure.xy, figure.codes, figure.depth, DEPTH_BANDS, step, figure.order)
+        for points, near in zip(bands, np.linspace(0, 1, DEPTH_BANDS), strict=True):
+            radius = dots.radius * (FAR_RADIUS + (NEAR_RADIUS - FAR_RADIUS) * near)
+            opacity = dots.opacity * (FAR_OPACITY + (NEAR_OPACITY - FAR_OPACITY) * near)
+            yield points, Dots(radius, opacity)
+    elif figure.order is not None:
+        yield Points.some(figure.xy, figure.codes, figure.order, step), dots
+    else:
+        yield Points.all(figure.xy, figure.codes, step), dots
+
+
+def _claims(figure: Figure, ratio: float) -> list[Layer]:
+    ringed = Dots((RESULT_RADIUS + 0.5) * ratio, 1.0)
+    layers = [Layer(figure.results[::-1], ringed, painted=False)]
+    if figure.focus is not None:
+        rows: NDArray[np.int64] = np.array([figure.focus], np.int64)
+        layers.append(Layer(rows, Dots((FOCUS_RADIUS + 0.5) * ratio, 1.0), painted=False))
+    return layers
