@@ -13,13 +13,26 @@ from explorer.core.listing import FileListing, LoadedTable
 from explorer.document import Document, Source
 from explorer.document.settings import Settings
 from explorer.jobs import Job, Jobs
+from explorer.readers.index_files import is_index
+
+MANY_PICTURES = 10
+"""So many beside a checkpoint are no mere illustrations of it."""
 
 
 class Opening(QObject):
-    """Commands that bring tables into the document."""
+    """Commands that bring tables into the document.
+
+    Signals
+    -------
+    table_loaded : a table has been put onto the map.
+    picker_wanted(path) : the tables of that file are to be shown to choose from.
+    pictures_found(folder) : what was to be opened is a folder of pictures, to be indexed first.
+    reading_begun, reading_failed : around every file that is read.
+    """
 
     table_loaded = Signal()
     picker_wanted = Signal(str)
+    pictures_found = Signal(str)
     reading_begun = Signal()
     reading_failed = Signal()
 
@@ -91,8 +104,8 @@ class Opening(QObject):
 
     def _try_as_labels(self, named: str | None, dropped: str, error: ExplorerError) -> None:
         source = None if named is None else self._document.source_at(named)
-        if source is None:
-            self._notices.error(error)
+        if source is None or Path(dropped).is_dir():
+            self._refused(dropped, error)
             return
         job = self._list(source.path, labels=dropped, target_labels=source.target_labels)
 
@@ -130,6 +143,9 @@ class Opening(QObject):
         name = Path(listing.path).name
         notes = list(listing.notes)
         actions = []
+        if not is_index(Path(listing.path)) and _pictures_in(listing.path) >= MANY_PICTURES:
+            notes.append(f"{name} holds pictures, too.")
+            actions.append(("Index its pictures…", lambda: self.pictures_found.emit(listing.path)))
         if len(listing.tables) > 1:
             notes.insert(0, f"{name} holds {len(listing.tables)} tables; {shown} is shown.")
             actions.append(("Choose table…", lambda: self.picker_wanted.emit(listing.path)))
@@ -147,7 +163,17 @@ class Opening(QObject):
             ]
         if joined["labels"] is not None or joined["target_labels"] is not None:
             actions.append(("Open without labels", lambda: self.open([path])))
-        self._notices.error(error, *actions)
+        if actions:
+            self._notices.error(error, *actions)
+        else:
+            self._refused(path, error)
+
+    def _refused(self, path: str, error: ExplorerError) -> None:
+        """Tell why something was not opened; pictures in a folder can be indexed instead."""
+        if _pictures_in(path):
+            self.pictures_found.emit(path)
+        else:
+            self._notices.error(error)
 
     def choose_table(self, path: str, name: str, *, scaled: bool = False) -> None:
         """Load a table of an open file and put it onto the map.
@@ -228,3 +254,13 @@ class Opening(QObject):
         self._document.remove_source(path)
         if table is not None and self._document.table is None:
             self._jobs.release_table(table.key)
+
+
+def _pictures_in(path: str) -> int:
+    """How many pictures a first look into a folder finds."""
+    if not Path(path).is_dir():
+        return 0
+    # Imports Pillow, which most sessions do not need.
+    from explorer.readers.picture_folder import count_by_name
+
+    return count_by_name(Path(path))

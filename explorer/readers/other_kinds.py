@@ -190,6 +190,15 @@ def _unknown_folder(path: Path) -> ExplorerError:
         return ExplorerError(f"{name} holds weights for Flax or TensorFlow only.", _EXPORT)
     if any(name.endswith(".gguf") for name in names):
         return ExplorerError(f"{name} holds GGUF models only.", _EXPORT)
+    # Imports Pillow, which is seldom needed where tables are read.
+    from explorer.readers.picture_folder import count_by_name
+
+    if count_by_name(path):
+        return ExplorerError(
+            f"The folder {name} holds pictures, but no checkpoint.",
+            "Index its pictures: embedding-explorer index FOLDER --encoder MODEL -o INDEX.",
+        )
     return ExplorerError(
-        f"The folder {name} holds no checkpoint.", detail="It holds " + ", ".join(names[:10])
+        f"The folder {name} holds neither a checkpoint nor pictures.",
+        detail="It holds " + ", ".join(names[:10]),
     )

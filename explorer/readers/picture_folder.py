@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from explorer.readers.index_files import is_index
-from explorer.readers.pictures import is_picture_file
+from explorer.readers.pictures import SUFFIXES, is_picture_file
 
 
 @dataclass(frozen=True)
@@ -78,6 +78,30 @@ class FolderScan:
         except OSError:
             self.unreadable.append(inside)
             return []
+
+
+def count_by_name(folder: Path, most: int = 2000) -> int:
+    """How many of the first entries of a folder, and of the folders in it, are pictures by their names.
+
+    For a first look: at most ``most`` entries are looked at, and no file is opened.
+    """
+    found = looked_at = 0
+    waiting = [folder]
+    while waiting and looked_at < most:
+        inside = waiting.pop(0)
+        with suppress(OSError), os.scandir(inside) as entries:
+            for entry in entries:
+                looked_at += 1
+                if looked_at > most:
+                    break
+                if entry.name.startswith("."):
+                    continue
+                if _is_folder(entry):
+                    if not is_index(Path(entry.path)):
+                        waiting.append(Path(entry.path))
+                else:
+                    found += Path(entry.name).suffix.lower() in SUFFIXES
+    return found
 
 
 def _is_folder(entry: os.DirEntry[str]) -> bool:

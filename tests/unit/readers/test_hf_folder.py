@@ -251,7 +251,7 @@ def test_that_several_checkpoints_in_a_model_folder_are_listed(tmp_path: Path) -
         ("tf_model.h5", "Flax or TensorFlow only"),
         ("flax_model.msgpack", "Flax or TensorFlow only"),
         ("model.gguf", "GGUF models only"),
-        ("README.md", "holds no checkpoint"),
+        ("README.md", "holds neither a checkpoint nor pictures"),
     ],
 )
 def test_that_a_model_folder_without_readable_weights_says_so(
