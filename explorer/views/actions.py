@@ -75,6 +75,14 @@ MENUS: dict[str, tuple[Entry | str, ...]] = {
         SEPARATOR,
         Entry("quarantined", "Quarantined rows…"),
     ),
+    "Selection": (
+        Entry("lasso", "Lasso", ("L",)),
+        Entry("box", "Box", ("B",)),
+        Entry("select_answer", "The answer's rows", ("Ctrl+Shift+A",)),
+        SEPARATOR,
+        Entry("invert_selection", "Invert", ("Ctrl+I",)),
+        Entry("clear_selection", "Select nothing", ("Ctrl+D",)),
+    ),
     "Query": (
         Entry("query", "Ask", ("Ctrl+F", "/")),
         Entry("back", "Back", ("Alt+Left",)),
@@ -155,10 +163,14 @@ NEED_TABLE = (
     "more_labels",
     "fewer_labels",
     "quarantined",
+    "lasso",
+    "box",
+    "invert_selection",
+    "clear_selection",
     "query",
     "back",
     "forward",
     "clear",
 )
 NEED_MAP = ("save_picture", "save_layout", "copy_picture", "keep")
-NEED_ANSWER = ("save_neighbours", "copy_neighbours")
+NEED_ANSWER = ("save_neighbours", "copy_neighbours", "select_answer")

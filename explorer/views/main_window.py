@@ -28,6 +28,7 @@ from explorer.commands import Session
 from explorer.views.actions import NEED_ANSWER, NEED_MAP, NEED_TABLE, Actions
 from explorer.views.dock import Dock
 from explorer.views.file_commands import FileCommands
+from explorer.views.map.canvas import Tool
 from explorer.views.map.map_view import MapView
 from explorer.views.map.start_page import StartPage
 from explorer.views.menus import Menus
@@ -149,6 +150,11 @@ class MainWindow(QMainWindow):
             "more_labels": lambda: self.step_labels(1),
             "fewer_labels": lambda: self.step_labels(-1),
             "quarantined": files.show_quarantined,
+            "lasso": lambda: canvas.use_tool(Tool.LASSO),
+            "box": lambda: canvas.use_tool(Tool.BOX),
+            "select_answer": session.selecting.select_query,
+            "invert_selection": session.selecting.invert,
+            "clear_selection": session.selecting.clear,
             "query": self.go_to_query,
             "back": lambda: session.asking.go(-1),
             "forward": lambda: session.asking.go(1),

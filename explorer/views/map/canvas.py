@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
+from enum import Enum
+
 import pyqtgraph as pg
 from PySide6.QtCore import QEvent, QPointF, QRectF, Qt, QTimer, Signal
 from PySide6.QtGui import QFocusEvent, QKeyEvent, QMouseEvent, QResizeEvent
@@ -9,9 +12,12 @@ from PySide6.QtWidgets import QWidget
 
 from explorer.render.viewport import Viewport
 from explorer.views.map.map_item import MapItem
+from explorer.views.map.outline import Outline
 
 STILL_AFTER_MS = 120
 CLICK_REACH = 4
+TURN_STEP = 24
+"""An arrow key turns the map as a drag of so many points does."""
 BY_KEY = (
     Qt.FocusReason.TabFocusReason,
     Qt.FocusReason.BacktabFocusReason,
@@ -25,6 +31,39 @@ ARROWS = {
 }
 
 
+class Tool(Enum):
+    """What dragging with the left button does."""
+
+    POINTER = "move the map"
+    LASSO = "select with a lasso"
+    BOX = "select with a box"
+
+
+class Act(Enum):
+    """What a drag that has begun does."""
+
+    PAN = "pan"
+    TURN = "turn"
+    LASSO = "lasso"
+    BOX = "box"
+
+
+@dataclass
+class Drag:
+    """A button held down, from where, over which view."""
+
+    act: Act
+    button: Qt.MouseButton
+    start: QPointF
+    modifiers: Qt.KeyboardModifier
+    view: Viewport
+    moves: bool = False
+    last: QPointF = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.last = self.start
+
+
 class Canvas(pg.GraphicsView):
     """A view box without axes, and the map's one item in it.
 
@@ -33,15 +72,27 @@ class Canvas(pg.GraphicsView):
     view_changed(bool) : another part is seen; True while it still moves.
     moved_by_hand : the person has moved or zoomed the map.
     pointed(int, QPointF) : the row under the cursor (-1 for none) and where.
-    clicked(int, QPointF) : the row clicked, and where.
+    clicked(int, QPointF, modifiers) : the row clicked (-1 for none), where, and the keys held.
+    double_clicked(QPointF) : where there is no row.
+    menu_wanted(int, QPointF) : the other button was clicked, on a row or -1.
+    drawn(array, modifiers) : a lasso or box, corners in points, shape (n, 2), and the keys held at its start.
+    turned(float, float) : dragged so far to turn the map.
+    stepped(int, int) : the keyboard goes on to the next row to that side.
+    ask_pressed, pick_pressed : ask for the row that the keyboard is at; select it, or not.
     reached_by_key(bool) : the keyboard has brought the focus here; False once it may be forgotten.
     """
 
     view_changed = Signal(bool)
     moved_by_hand = Signal()
     pointed = Signal(int, QPointF)
-    clicked = Signal(int, QPointF)
-    fit_wanted = Signal()
+    clicked = Signal(int, QPointF, object)
+    double_clicked = Signal(QPointF)
+    menu_wanted = Signal(int, QPointF)
+    drawn = Signal(object, object)
+    turned = Signal(float, float)
+    stepped = Signal(int, int)
+    ask_pressed = Signal()
+    pick_pressed = Signal()
     tab_pressed = Signal()
     escape_pressed = Signal()
     reached_by_key = Signal(bool)
@@ -56,7 +107,12 @@ class Canvas(pg.GraphicsView):
         self.setCentralItem(self.box)
         self.item = MapItem()
         self.item.setParentItem(self.box)
-        self._pressed: QPointF | None = None
+        self.outline = Outline()
+        self.outline.setParentItem(self.box)
+        self.tool = Tool.POINTER
+        self.turns = False
+        self._drag: Drag | None = None
+        self._space_held = False
         self._still = QTimer(self)
         self._still.setSingleShot(True)
         self._still.setInterval(STILL_AFTER_MS)
@@ -100,28 +156,78 @@ class Canvas(pg.GraphicsView):
 
     # Pointing
 
+    def use(self, tool: Tool) -> None:
+        """Take up a tool: what dragging with the left button does."""
+        self.tool = tool
+        self.setCursor(Qt.CursorShape.ArrowCursor if tool is Tool.POINTER else Qt.CursorShape.CrossCursor)
+
+    @property
+    def draws(self) -> bool:
+        """Whether a lasso or a box is being drawn."""
+        return self._drag is not None and self._drag.act in (Act.LASSO, Act.BOX)
+
+    def _act_for(self, event: QMouseEvent) -> Act:
+        by_left = event.button() == Qt.MouseButton.LeftButton
+        if not by_left or self._space_held:
+            return Act.PAN
+        if self.tool is not Tool.POINTER:
+            return Act.BOX if self.tool is Tool.BOX else Act.LASSO
+        if event.modifiers() & Qt.KeyboardModifier.ShiftModifier:
+            return Act.LASSO
+        return Act.TURN if self.turns else Act.PAN
+
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        self._pressed = event.position()
-        super().mousePressEvent(event)
+        if self._drag is None:
+            self._drag = Drag(
+                self._act_for(event), event.button(), event.position(), event.modifiers(), self.viewport_now
+            )
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        place, drag = event.position(), self._drag
+        if drag is None:
+            self.pointed.emit(self.item.row_at(place.x(), place.y()), place)
+            return
+        if not drag.moves and (place - drag.start).manhattanLength() <= CLICK_REACH:
+            return
+        if not drag.moves:
+            drag.moves = True
+            self.pointed.emit(-1, place)
+            if self.draws:
+                self.outline.begin(drag.start, box=drag.act is Act.BOX)
+        moved, drag.last = place - drag.last, place
+        if self.draws:
+            self.outline.go_to(place)
+        elif drag.act is Act.TURN:
+            self.turned.emit(moved.x(), moved.y())
+        else:
+            whole = place - drag.start
+            self.show_viewport(drag.view.panned(whole.x(), whole.y()))
+            self.moved_by_hand.emit()
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        super().mouseReleaseEvent(event)
-        pressed, self._pressed = self._pressed, None
-        if pressed is None or event.button() != Qt.MouseButton.LeftButton:
+        drag = self._drag
+        if drag is None or event.button() != drag.button:
             return
-        if (event.position() - pressed).manhattanLength() <= CLICK_REACH:
-            place = event.position()
-            self.clicked.emit(self.item.row_at(place.x(), place.y()), place)
+        draws, self._drag = self.draws, None
+        if drag.moves:
+            if draws:
+                self.drawn.emit(self.outline.end(), drag.modifiers)
+            return
+        place = event.position()
+        row = self.item.row_at(place.x(), place.y())
+        if event.button() == Qt.MouseButton.RightButton:
+            self.menu_wanted.emit(row, place)
+        elif event.button() == Qt.MouseButton.LeftButton:
+            self.clicked.emit(row, place, drag.modifiers)
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
         if self.item.row_at(event.position().x(), event.position().y()) < 0:
-            self.fit_wanted.emit()
+            self.double_clicked.emit(event.position())
 
-    def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        super().mouseMoveEvent(event)
-        place = event.position()
-        held = event.buttons() != Qt.MouseButton.NoButton
-        self.pointed.emit(-1 if held else self.item.row_at(place.x(), place.y()), place)
+    def stop_drawing(self) -> None:
+        """Let go of what is being drawn."""
+        self.outline.end()
+        self._drag = None
 
     def leaveEvent(self, event: QEvent) -> None:
         super().leaveEvent(event)
@@ -135,6 +241,7 @@ class Canvas(pg.GraphicsView):
 
     def focusOutEvent(self, event: QFocusEvent) -> None:
         super().focusOutEvent(event)
+        self._space_held = False
         self.reached_by_key.emit(False)
 
     def event(self, event: QEvent) -> bool:
@@ -144,13 +251,29 @@ class Canvas(pg.GraphicsView):
         return super().event(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        if event.key() == Qt.Key.Key_Escape:
+        key, step = Qt.Key(event.key()), ARROWS.get(Qt.Key(event.key()))
+        by_control = bool(event.modifiers() & Qt.KeyboardModifier.ControlModifier)
+        if key == Qt.Key.Key_Escape:
             self.escape_pressed.emit()
-            return
-        step = ARROWS.get(Qt.Key(event.key()))
-        if step is None:
+        elif key == Qt.Key.Key_Space and not by_control:
+            self._space_held = True
+        elif key in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space):
+            (self.pick_pressed if by_control else self.ask_pressed).emit()
+        elif step is None:
             super().keyPressEvent(event)
-            return
+        elif by_control:
+            self.stepped.emit(*step)
+        elif self.turns and not event.modifiers() & Qt.KeyboardModifier.ShiftModifier:
+            self.turned.emit(step[0] * TURN_STEP, -step[1] * TURN_STEP)
+        else:
+            self._pan_by(step)
+
+    def keyReleaseEvent(self, event: QKeyEvent) -> None:
+        if event.key() == Qt.Key.Key_Space and not event.isAutoRepeat():
+            self._space_held = False
+        super().keyReleaseEvent(event)
+
+    def _pan_by(self, step: tuple[int, int]) -> None:
         view = self.viewport_now
         self.show_viewport(view.panned(-step[0] * view.width / 8, step[1] * view.height / 8))
         self.moved_by_hand.emit()

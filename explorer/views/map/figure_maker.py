@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,8 +15,10 @@ from explorer.document import Document, LayoutStage
 from explorer.export.figure import Figure, Legend, LegendEntry, LegendScale, Link
 from explorer.export.labelling import with_labels
 from explorer.export.text import TextCache
+from explorer.render.density import prefers_density
 from explorer.render.labels import LabelDensity, Placement
 from explorer.render.palette import Theme
+from explorer.render.point_index import PointIndex
 from explorer.render.raster import dots_for
 from explorer.render.viewport import Viewport
 from explorer.views.map.colouring import Coloured, coloured
@@ -24,6 +27,9 @@ SHOWN_RESULTS = 15
 DRAWN_AS_THEY_ARE = 2
 """Tables of so few dimensions are not projected."""
 NO_ROWS = np.empty(0, np.int64)
+
+IndexOf = Callable[[NDArray[np.float32]], PointIndex | None]
+"""The index of some positions, where there is one already."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,9 +68,11 @@ def facts_of(document: Document) -> TableFacts:
 class FigureMaker:
     """Makes figures of the document, keeping between calls what is slow to make."""
 
-    def __init__(self, document: Document, cache: TextCache) -> None:
+    def __init__(self, document: Document, cache: TextCache, index_of: IndexOf = lambda _xy: None) -> None:
         self._document = document
         self._cache = cache
+        self._index_of = index_of
+        self._dense = False
         self._placement: Placement | None = None
         self.facts = TableFacts(NO_ROWS, {}, 0)
         self.colours: Coloured | None = None
@@ -105,14 +113,20 @@ class FigureMaker:
         table, xy = document.table, document.positions
         if table is None or xy is None or colours is None or len(colours.codes) != len(xy):
             return None
+        index = self._index_of(xy)
+        dots = dots_for(self.facts.shown, view.width, view.height, view.scale / self.fitted_scale)
+        self._dense = index is not None and prefers_density(index, view, dots, self._dense)
         figure = Figure(
             xy=xy,
             codes=colours.codes,
             palette=colours.palette,
             viewport=view,
-            dots=dots_for(self.facts.shown, view.width, view.height, view.scale / self.fitted_scale),
+            dots=dots,
+            index=index,
+            density=self._dense,
             theme=theme,
             hover=hover,
+            selected=document.selection,
             legend=_legend(document, colours),
             title=document.title if titled else "",
             subtitle=_subtitle(document) if titled else "",

@@ -14,11 +14,16 @@ from explorer.commands import Session
 from explorer.document import LayoutStage
 from explorer.export.figure import Figure
 from explorer.export.legend import legend_layout
-from explorer.views.map.canvas import Canvas
+from explorer.render.selection import rows_in_polygon
+from explorer.views.map.canvas import Canvas, Tool
 from explorer.views.map.figure_maker import FigureMaker
 from explorer.views.map.fitting import fitted_view
 from explorer.views.map.hover_card import HoverCard
 from explorer.views.map.kernel_loader import KernelLoader
+from explorer.views.map.point_indexing import PointIndexing
+from explorer.views.map.pointing import Pointing
+from explorer.views.map.selection_card import SelectionCard
+from explorer.views.map.tools import Tool as MapTool
 from explorer.views.map.tools import Tools
 from explorer.views.theme import current_colours
 
@@ -51,12 +56,17 @@ class MapView(QWidget):
         self.tools = Tools(
             self,
             (
-                ("zoom-in", "Zoom in (+)", lambda: self.zoom(1.5)),
-                ("zoom-out", "Zoom out (-)", lambda: self.zoom(1 / 1.5)),
-                ("fit", "Fit the map (0)", self.fit),
-                ("labels", "Labels: none, few, fit, many", self._next_density),
+                MapTool("zoom-in", "Zoom in (+)", lambda: self.zoom(1.5)),
+                MapTool("zoom-out", "Zoom out (-)", lambda: self.zoom(1 / 1.5)),
+                MapTool("fit", "Fit the map (0)", self.fit),
             ),
+            (
+                MapTool("lasso", "Select with a lasso (L, or Shift and drag)", self._lasso, checkable=True),
+                MapTool("box-select", "Select with a box (B)", self._box, checkable=True),
+            ),
+            (MapTool("labels", "Labels: none, few, fit, many", self._next_density),),
         )
+        self.selection = SelectionCard(self, session)
         self.card = HoverCard(self)
         self.hint = QLabel("Drop to open", self)
         self.hint.setAlignment(Qt.AlignmentFlag.AlignCenter)
@@ -67,9 +77,13 @@ class MapView(QWidget):
         self.waiting = QLabel("", self)
         self.waiting.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.waiting.setProperty("quiet", True)
-        self._maker = FigureMaker(session.document, self.canvas.item.cache)
+        self._indexing = PointIndexing(self)
+        self._indexing.ready.connect(self.redraw)
+        self._maker = FigureMaker(session.document, self.canvas.item.cache, self._indexing.index_of)
         self._follows = True
-        self._hover: int | None = None
+        self.pointing = Pointing(
+            session, self.canvas, self.card, lambda row: self._maker.facts.twins.get(row, 1)
+        )
         self._kernels = KernelLoader(self)
         self._kernels.ready.connect(self._positions_changed)
         QTimer.singleShot(AFTER_FIRST_PICTURE_MS, self, self._kernels.start)
@@ -83,21 +97,25 @@ class MapView(QWidget):
         canvas, document = self.canvas, self._session.document
         canvas.view_changed.connect(lambda moving: self.redraw(coarse=moving))
         canvas.moved_by_hand.connect(self._taken_over)
-        canvas.pointed.connect(self._pointed)
         canvas.clicked.connect(self._clicked)
-        canvas.fit_wanted.connect(self.fit)
+        canvas.double_clicked.connect(lambda _place: self.fit())
+        canvas.drawn.connect(self._drawn)
+        self.pointing.ringed.connect(self._show_ring)
+        self.pointing.pointed_at.connect(self.pointed_at)
         canvas.reached_by_key.connect(self.ring.setVisible)
         canvas.tab_pressed.connect(self.tab_pressed)
-        canvas.escape_pressed.connect(self.escape_pressed)
+        canvas.escape_pressed.connect(self._escape)
         document.table_changed.connect(self._table_changed)
         document.positions_changed.connect(self._positions_changed)
         document.colours_changed.connect(self._colours_changed)
         document.answer_changed.connect(self._answer_changed)
         document.trust_changed.connect(self._colours_changed)
+        document.selection_changed.connect(self._selection_changed)
 
     def close_down(self) -> None:
         """End what goes on beside the window."""
         self._kernels.close()
+        self._indexing.close()
 
     # Following the document
 
@@ -105,8 +123,8 @@ class MapView(QWidget):
         self._maker.table_changed()
         self._maker.colours_changed(current_colours())
         self._follows = True
-        self._hover = None
-        self.card.hide()
+        self.pointing.forget()
+        self.selection.refresh()
 
     def _positions_changed(self) -> None:
         document = self._session.document
@@ -156,21 +174,22 @@ class MapView(QWidget):
         if not self._kernels.is_ready:
             return
         figure = self._maker.make(
-            self.canvas.viewport_now, current_colours(), hover=self._hover, obstacles=self._obstacles()
+            self.canvas.viewport_now, current_colours(), hover=self.pointing.row, obstacles=self._obstacles()
         )
         self.canvas.item.show_figure(figure, points_changed=points_changed, coarse=coarse)
 
     def picture(self) -> Figure | None:
         """The map as it is seen, with title and query, as it leaves the window."""
-        maker = FigureMaker(self._session.document, self.canvas.item.cache)
+        maker = FigureMaker(self._session.document, self.canvas.item.cache, self._indexing.index_of)
         maker.table_changed()
         maker.colours_changed(current_colours())
         maker.fitted_scale = self._maker.fitted_scale
         return maker.make(self.canvas.viewport_now, current_colours(), titled=True)
 
     def _obstacles(self) -> NDArray[np.float64]:
-        box = self.tools.geometry()
-        return np.array([[box.x(), box.y(), box.width(), box.height()]], np.float64)
+        cards = [card.geometry() for card in (self.tools, self.selection) if card.isVisible()]
+        boxes = [(box.x(), box.y(), box.width(), box.height()) for box in cards]
+        return np.array(boxes, np.float64).reshape(-1, 4)
 
     def fit(self) -> None:
         """See all rows, and keep seeing them while the layout moves."""
@@ -193,39 +212,67 @@ class MapView(QWidget):
         self._follows = False
         self.card.hide()
 
+    def _lasso(self) -> None:
+        self.use_tool(Tool.LASSO)
+
+    def _box(self) -> None:
+        self.use_tool(Tool.BOX)
+
     def _next_density(self) -> None:
         document = self._session.document
         steps = ("none", "few", "fit", "many")
         document.set_label_density(steps[(steps.index(document.label_density) + 1) % len(steps)])
 
-    # Pointing
-
-    def _pointed(self, row: int, place: QPointF) -> None:
-        figure = self.canvas.item.figure
-        if row < 0 or figure is None:
-            self.card.hide()
-        else:
-            centre = figure.viewport.to_pixels(figure.xy[row : row + 1])[0]
-            twins = self._maker.facts.twins.get(row, 1)
-            self.card.speak_of(self._session.document, row, QPointF(*centre), twins)
-        self.canvas.setCursor(Qt.CursorShape.PointingHandCursor if row >= 0 else Qt.CursorShape.ArrowCursor)
-        self.point_out(row)
-        self.pointed_at.emit(row)
+    # Pointing and selecting
 
     def point_out(self, row: int) -> None:
         """Ring a row on the map; -1 rings none."""
-        hover = row if row >= 0 else None
-        if hover != self._hover:
-            self._hover = hover
-            figure = self.canvas.item.figure
-            if figure is not None:
-                self.canvas.item.show_figure(replace(figure, hover=hover), points_changed=False)
+        self.pointing.point_out(row)
 
-    def _clicked(self, row: int, place: QPointF) -> None:
-        if self._clicked_legend(place):
+    def _show_ring(self) -> None:
+        figure = self.canvas.item.figure
+        if figure is not None:
+            self.canvas.item.show_figure(replace(figure, hover=self.pointing.row), points_changed=False)
+
+    def _clicked(self, row: int, place: QPointF, modifiers: Qt.KeyboardModifier) -> None:
+        if self._clicked_legend(place) or row < 0:
             return
-        if row >= 0:
+        selecting = self._session.selecting
+        if modifiers & Qt.KeyboardModifier.ControlModifier:
+            selecting.toggle(row)
+        elif modifiers & (Qt.KeyboardModifier.ShiftModifier | Qt.KeyboardModifier.AltModifier):
+            selecting.take(np.array([row]), self.selection.mode_for(modifiers))
+        else:
             self._session.asking.ask_row(row)
+
+    def use_tool(self, tool: Tool) -> None:
+        """Take up the lasso, the box or, with either once more, the pointer."""
+        self.canvas.stop_drawing()
+        self.canvas.use(Tool.POINTER if tool is self.canvas.tool else tool)
+        self.tools["lasso"].setChecked(self.canvas.tool is Tool.LASSO)
+        self.tools["box-select"].setChecked(self.canvas.tool is Tool.BOX)
+        self.selection.use(self.canvas.tool is not Tool.POINTER)
+
+    def _drawn(self, corners: NDArray[np.float64], modifiers: Qt.KeyboardModifier) -> None:
+        figure = self.canvas.item.figure
+        if figure is not None:
+            rows = rows_in_polygon(figure.xy, figure.viewport.to_data(corners))
+            shown = figure.palette[figure.codes[rows], 3] > 0
+            self._session.selecting.take(rows[shown], self.selection.mode_for(modifiers))
+
+    def _selection_changed(self) -> None:
+        self.selection.refresh()
+        self.redraw()
+
+    def _escape(self) -> None:
+        if self.canvas.draws:
+            self.canvas.stop_drawing()
+        elif len(self._session.document.selection):
+            self._session.selecting.clear()
+        elif self.canvas.tool is not Tool.POINTER:
+            self.use_tool(Tool.POINTER)
+        else:
+            self.escape_pressed.emit()
 
     def _clicked_legend(self, place: QPointF) -> bool:
         figure = self.canvas.item.figure
@@ -256,12 +303,14 @@ class MapView(QWidget):
         )
         self.ring.setStyleSheet(f"border: 1px solid {colours.accent};")
         self.tools.restyle()
+        self.selection.restyle()
         self._maker.colours_changed(colours)
         self.redraw()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self.tools.move(self.width() - self.tools.width() - MARGIN, MARGIN)
+        self.selection.move(MARGIN, MARGIN)
         self.hint.setGeometry(QRect(0, 0, self.width(), self.height()).adjusted(24, 24, -24, -24))
         self.waiting.setGeometry(self.rect())
         self.ring.setGeometry(self.rect())
