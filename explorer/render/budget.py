@@ -39,13 +39,17 @@ class FrameBudget:
             Drawn, which may be fewer than allowed: a picture of few rows that was quick says nothing.
         seconds : float
         """
-        if rows >= FEWEST / 2:
-            self._rate += (seconds / rows - self._rate) / 4
+        self.paced(rows, seconds)
         ratio = self.seconds / max(seconds, 1e-9)
         if ratio < 1:
             self._rows = max(min(rows, self._rows) * max(ratio, FASTEST_FALL), FEWEST)
         elif rows >= 0.9 * self._rows and ratio * CALM > 1:
             self._rows *= min(ratio * CALM, FASTEST_GROWTH)
+
+    def paced(self, rows: int, seconds: float) -> None:
+        """Learn the pace from a picture that was allowed any number of rows."""
+        if rows >= FEWEST / 2:
+            self._rate += (seconds / rows - self._rate) / 4
 
     def time_for(self, rows: int) -> float:
         """How many seconds so many rows will take, by the pace of the last pictures."""
