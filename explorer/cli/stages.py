@@ -36,7 +36,9 @@ def run(call: argparse.Namespace) -> int:
         header=options.header,
         heads=call.heads,
     )
-    stages = model.run(text, ids=call.ids, picture=picture, side=call.side, special=call.special_tokens)
+    stages = model.run(
+        text, ids=call.ids, picture=picture, side=call.side, special=call.special_tokens or None
+    )
     if call.output is not None:
         _write(stages, call.output)
     if options.json:

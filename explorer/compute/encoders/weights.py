@@ -121,7 +121,7 @@ class Weights:
         if tensor is None:
             why = f" is {self.unreadable[name]}" if name in self.unreadable else " is missing"
             raise ExplorerError(
-                f"{self.path.name} cannot be used as an encoder: its tensor {name}{why}.",
+                f"{self.path.name} is not whole: its tensor {name}{why}.",
                 "Save the whole model in its usual form.",
             )
         return tensor

@@ -43,12 +43,15 @@ class Opening:
         The file's tables, with the labels that were found or chosen.
     heads : int or None
         Attention heads, where a person has said.
+    chosen : Path or None
+        The vocabulary that was chosen by hand.
     """
 
     path: Path
     weights: Weights
     opened: OpenedFile
     heads: int | None = None
+    chosen: Path | None = None
 
     @property
     def folder(self) -> Path:
@@ -95,7 +98,10 @@ class TextSide:
     tokenizer : callable or None
         None where there is no vocabulary to read a text with.
     missing : str
-        What to say where there is no tokenizer: what is missing, and what to do.
+        What to say where there is no tokenizer.
+    special : bool
+        Whether a text is wrapped in the tokens of begin and end where nobody has said: what a model makes of
+        a text without them is of little use.
     """
 
     rows: int
@@ -103,6 +109,7 @@ class TextSide:
     labels: Labels | None = None
     tokenizer: Tokenizer | None = None
     missing: str = ""
+    special: bool = False
 
     def tokens_of(self, ids: Sequence[int]) -> tuple[StageToken, ...]:
         """Given ids with their names.
@@ -186,7 +193,7 @@ class StageModel:
         ids: Sequence[int] | None = None,
         picture: Image.Image | None = None,
         side: str | None = None,
-        special: bool = False,
+        special: bool | None = None,
     ) -> Stages:
         """Take a text, ids or a picture through the model's stages.
 
@@ -198,8 +205,9 @@ class StageModel:
         picture : PIL.Image.Image in RGB, optional
         side : {"source", "target"}, optional
             The first of ``sides`` where not given.
-        special : bool
-            Whether a text is wrapped in the tokens that begin and end a sequence.
+        special : bool, optional
+            Whether a text is wrapped in the tokens that begin and end a sequence; as is usual for the model
+            where not given.
 
         Raises
         ------
@@ -246,7 +254,7 @@ class StageModel:
         return next(((name, way) for name, way in self.texts.items() if side in (None, name)), None)
 
     def _tokens(
-        self, way: tuple[str, TextSide] | None, text: str, ids: Sequence[int] | None, special: bool
+        self, way: tuple[str, TextSide] | None, text: str, ids: Sequence[int] | None, special: bool | None
     ) -> Tokenized | None:
         """Tokens of what was given; None where nothing was."""
         if ids is None and not text.strip():
@@ -260,7 +268,7 @@ class StageModel:
                 way[1].missing or "There is no vocabulary to read a text with.",
                 "Add the vocabulary, or give token ids.",
             )
-        return way[1].tokenizer(text, special)
+        return way[1].tokenizer(text, way[1].special if special is None else special)
 
     def _check(self, tokenized: Tokenized | None, picture: Image.Image | None) -> None:
         if picture is not None and self.needs in (Needs.TEXT, Needs.EVENTS):

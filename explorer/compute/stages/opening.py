@@ -8,9 +8,11 @@ from typing import Protocol
 import torch
 
 from explorer.compute.encoders.weights import Weights, read_weights
-from explorer.compute.stages import word_lstm
+from explorer.compute.stages import bert, gpt, translator, word_lstm
 from explorer.compute.stages.base import Opening, StageModel
+from explorer.compute.stages.lookup import open_lookup
 from explorer.core.errors import ExplorerError
+from explorer.core.table import OpenedFile
 from explorer.readers import open_file
 from explorer.readers.vocabulary_files import read_vocabulary
 
@@ -26,7 +28,7 @@ class Family(Protocol):
 
 
 # Asked in this order: the most telling names first.
-FAMILIES: tuple[Family, ...] = (word_lstm,)
+FAMILIES: tuple[Family, ...] = (translator, gpt, bert, word_lstm)
 _NONSENSE = (TypeError, ValueError, KeyError, IndexError, ArithmeticError, RuntimeError, AssertionError)
 
 
@@ -61,16 +63,16 @@ def open_stage_model(
     Raises
     ------
     ExplorerError
-        The file is of no family that is known here, or damaged.
+        The file is damaged, or neither of a family that is known here nor with a token table.
     """
-    path = Path(path)
+    path, chosen = Path(path), None if labels is None else Path(labels)
     if side == "target" and labels is not None and target_labels is None and _names_one_side(Path(labels)):
         labels, target_labels = None, labels
     opened = open_file(path, labels=labels, target_labels=target_labels, header=header)
-    weights = read_weights(opened.path)
-    family = recognise(weights)
+    opening = Opening(opened.path, _weights_of(opened), opened, heads, chosen)
+    family = recognise(opening.weights)
     try:
-        return family.open_model(Opening(opened.path, weights, opened, heads))
+        return open_lookup(opening) if family is None else family.open_model(opening)
     except (MemoryError, torch.OutOfMemoryError) as error:
         raise ExplorerError(f"{path.name} takes more memory than there is.", detail=str(error)) from error
     except _NONSENSE as error:
@@ -81,23 +83,17 @@ def open_stage_model(
         ) from error
 
 
-def recognise(weights: Weights) -> Family:
-    """The family of some weights.
+def recognise(weights: Weights) -> Family | None:
+    """The family of some weights; None where it is none that is known here."""
+    return next((family for family in FAMILIES if family.matches(weights)), None)
 
-    Raises
-    ------
-    ExplorerError
-        It is none that is known here.
-    """
-    for family in FAMILIES:
-        if family.matches(weights):
-            return family
-    names = sorted(weights)
-    raise ExplorerError(
-        f"What {weights.path.name} does after the lookup is not known here.",
-        "Known are the word LSTM, translators, GPT and music models, ViT, captioning models, CLIP and BERT.",
-        "Its tensors: " + ", ".join(names[:5]) + (" …" if len(names) > 5 else ""),
-    )
+
+def _weights_of(opened: OpenedFile) -> Weights:
+    """A model's tensors; none where the file is a table of another kind."""
+    try:
+        return read_weights(opened.path)
+    except ExplorerError:
+        return Weights(opened.path, {})
 
 
 def _names_one_side(labels: Path) -> bool:

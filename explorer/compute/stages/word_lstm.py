@@ -17,7 +17,7 @@ from explorer.compute.stages.base import (
     stage,
     token_rows,
 )
-from explorer.compute.stages.words import WordTokenizer
+from explorer.compute.stages.tokenizers import tokenizer_for
 from explorer.core.errors import ExplorerError
 from explorer.core.stages import Needs
 
@@ -57,7 +57,7 @@ def open_model(opening: Opening) -> StageModel:
         rows,
         LONGEST,
         labels,
-        None if labels is None else WordTokenizer(labels),
+        tokenizer_for(opening, labels),
         "There is no vocabulary for this word LSTM.",
     )
     return StageModel("word LSTM", opening.path, Needs.TEXT, compute, {"": text})

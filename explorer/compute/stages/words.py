@@ -1,18 +1,17 @@
-"""Texts as the model's own training text was split: words, BPE pieces, events by name."""
+"""Texts split into words, and music into its events, as the models' training text was."""
 
 from __future__ import annotations
 
 import re
 
 from explorer.compute.stages.base import Tokenized
+from explorer.compute.stages.rows import Reading, row_of, unknown_row
 from explorer.core.labels import Labels
-from explorer.core.stages import LeftOut, StageToken
 
 # A run of letters and digits with what is contracted kept on it (don't, king's), or one other sign.
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*|[^\w\s]|_")
 # don't: do n't, don 't, don ' t
 _CUTS = (r"(?<=.)(?=n['’]t$)", r"(?<=.)(?=['’])", r"(?<=['’])(?=.)|(?<=.)(?=['’])")
-_MOST_NAMED = 8
 
 
 class WordTokenizer:
@@ -30,21 +29,14 @@ class WordTokenizer:
     def __init__(self, labels: Labels) -> None:
         self._rows = row_of(labels)
         self._labels = labels
-        self._unknown = next((self._rows[name] for name in UNKNOWN if name in self._rows), None)
+        self._unknown = unknown_row(self._rows)
 
     def __call__(self, text: str, special: bool) -> Tokenized:
-        words = _WORD.findall(re.sub(r"[\n-]", " ", text))
-        tokens: list[StageToken] = []
-        left_out: list[LeftOut] = []
-        for word in (part for typed in words for part in self._parts(typed)):
-            row = self._row(word)
-            if row is not None:
-                tokens.append(StageToken(row, self._labels[row]))
-            elif self._unknown is not None:
-                tokens.append(StageToken(self._unknown, word, known=False))
-            else:
-                left_out.append(LeftOut(word, len(tokens)))
-        return Tokenized(tuple(tokens), tuple(left_out), unknown_notes(tokens, left_out))
+        reading = Reading(self._labels, self._rows, self._unknown)
+        for word in _WORD.findall(re.sub(r"[\n-]", " ", text)):
+            for part in self._parts(word):
+                reading.add(part, self._row(part))
+        return reading.finished(special)
 
     def _row(self, word: str) -> int | None:
         lower = word.lower()
@@ -57,30 +49,21 @@ class WordTokenizer:
         return next(known, ways[-1])
 
 
-UNKNOWN = ("<unk>", "[UNK]", "UNK", "<UNK>", "unk", "<|unk|>")
+class EventTokenizer:
+    """Names between blanks or commas, each a row's own: music events, and any vocabulary without a pattern.
 
+    Parameters
+    ----------
+    labels : Labels
+    """
 
-def row_of(labels: Labels) -> dict[str, int]:
-    """Each name's row; the first where several have it."""
-    rows: dict[str, int] = {}
-    for row in range(len(labels)):
-        if not labels.missing[row]:
-            rows.setdefault(labels[row], row)
-    return rows
+    def __init__(self, labels: Labels) -> None:
+        self._rows = row_of(labels)
+        self._labels = labels
 
-
-def unknown_notes(tokens: list[StageToken], left_out: list[LeftOut]) -> tuple[str, ...]:
-    """What to say of words without a row of their own."""
-    notes = []
-    if unknown := list(dict.fromkeys(token.label for token in tokens if not token.known)):
-        notes.append(f"Not in the vocabulary, so read as its unknown token: {_listed(unknown)}.")
-    if lost := list(dict.fromkeys(each.label for each in left_out)):
-        notes.append(
-            f"Not in the vocabulary, which has no token for unknown words, so left out: {_listed(lost)}."
-        )
-    return tuple(notes)
-
-
-def _listed(words: list[str]) -> str:
-    more = f" and {len(words) - _MOST_NAMED} more" if len(words) > _MOST_NAMED else ""
-    return ", ".join(f"“{word[:40]}”" for word in words[:_MOST_NAMED]) + more
+    def __call__(self, text: str, special: bool) -> Tokenized:
+        reading = Reading(self._labels, self._rows, None)
+        for name in re.split(r"[\s,;]+", text.strip().lower()):
+            if name:
+                reading.add(name, self._rows.get(name))
+        return reading.finished(special=False)

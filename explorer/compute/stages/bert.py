@@ -1,0 +1,309 @@
+"""BERT and its relatives DistilBERT and RoBERTa, by their tensors' names.
+
+All norm after each step and use the exact GELU, unless a configuration beside them says otherwise.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch.nn import functional
+
+from explorer.compute.encoders.weights import Weights
+from explorer.compute.stages.attention import Looked, attend, attention, heads_of
+from explorer.compute.stages.base import (
+    LONGEST,
+    Computed,
+    Input,
+    Opening,
+    StageModel,
+    TextSide,
+    stage,
+    token_rows,
+)
+from explorer.compute.stages.linear import Linear, Norm, read_linear, read_norm, read_shaped
+from explorer.compute.stages.tokenizers import tokenizer_for
+from explorer.core.errors import ExplorerError
+from explorer.core.stages import Needs, Stage
+from explorer.readers.hf_config import read_json
+
+_PREFIXES = ("bert.", "distilbert.", "roberta.", "electra.", "camembert.", "xlm_roberta.", "")
+_WORDS = "embeddings.word_embeddings.weight"
+_HEAD = 64  # usual width of a head
+_OFFSET = 2  # RoBERTa's first places are kept for padding
+_ROBERTA_PLACES = 514
+_ACTIVATIONS: Mapping[str, Callable[[torch.Tensor], torch.Tensor]] = {
+    "gelu": functional.gelu,
+    "gelu_new": lambda x: functional.gelu(x, approximate="tanh"),
+    "gelu_pytorch_tanh": lambda x: functional.gelu(x, approximate="tanh"),
+    "relu": functional.relu,
+    "silu": functional.silu,
+    "swish": functional.silu,
+}
+
+
+@dataclass(frozen=True)
+class _Names:
+    """What a family calls the parts of a layer."""
+
+    layer: str
+    query: str
+    key: str
+    value: str
+    output: str
+    attention_norm: str
+    inner: str
+    outer: str
+    output_norm: str
+
+
+_BERT = _Names(
+    "encoder.layer",
+    "attention.self.query",
+    "attention.self.key",
+    "attention.self.value",
+    "attention.output.dense",
+    "attention.output.LayerNorm",
+    "intermediate.dense",
+    "output.dense",
+    "output.LayerNorm",
+)
+_DISTILBERT = _Names(
+    "transformer.layer",
+    "attention.q_lin",
+    "attention.k_lin",
+    "attention.v_lin",
+    "attention.out_lin",
+    "sa_layer_norm",
+    "ffn.lin1",
+    "ffn.lin2",
+    "output_layer_norm",
+)
+
+
+@dataclass(frozen=True, eq=False)
+class _Layer:
+    heads: int
+    query: Linear
+    key: Linear
+    value: Linear
+    output: Linear
+    attention_norm: Norm
+    inner: Linear
+    outer: Linear
+    output_norm: Norm
+    activation: Callable[[torch.Tensor], torch.Tensor]
+
+    def __call__(self, x: torch.Tensor) -> tuple[torch.Tensor, Looked]:
+        mixed, looked = attend(self.query(x), self.key(x), self.value(x), self.heads)
+        x = self.attention_norm(x + self.output(mixed))
+        return self.output_norm(x + self.outer(self.activation(self.inner(x)))), looked
+
+
+@dataclass(frozen=True, eq=False)
+class Bert:
+    """The part of a model that such a text tower is.
+
+    Attributes
+    ----------
+    weights : Weights
+        Without what stands before ``embeddings.``.
+    heads : int
+    places : tensor, shape (places, dim)
+        From the first that is given to a token.
+    kind : tensor, shape (dim,), or None
+        The row that is added for the first of two sentences.
+    norm : Norm
+    layers : tuple of _Layer
+    pooler : Linear or None
+    """
+
+    weights: Weights
+    heads: int
+    places: torch.Tensor
+    kind: torch.Tensor | None
+    norm: Norm
+    layers: tuple[_Layer, ...]
+    pooler: Linear | None
+
+    def run(self, ids: torch.Tensor) -> tuple[torch.Tensor, list[Stage], list[Looked]]:
+        """The last hidden state, shape (n, dim), all stages before it, and each layer's attention."""
+        x = token_rows(self.weights, _WORDS, ids)
+        stages = [stage("looked up", x, "rows of word_embeddings")]
+        x = x + self.places[: len(ids)]
+        how = "+ rows of position_embeddings"
+        if self.kind is not None:
+            x, how = x + self.kind, f"{how} and of token_type_embeddings"
+        stages.append(stage("with position", x, how))
+        x = self.norm(x)
+        stages.append(stage("embedding norm", x, "LayerNorm before the first layer"))
+        looked = []
+        for number, layer in enumerate(self.layers, 1):
+            x, seen = layer(x)
+            looked.append(seen)
+            stages.append(stage(f"after layer {number}", x, "self-attention, then an MLP"))
+        return x, stages, looked
+
+
+def read_bert(weights: Weights, heads: int | None, config: Mapping[str, Any]) -> tuple[Bert, tuple[str, ...]]:
+    """A text tower from its tensors, and what was assumed.
+
+    Parameters
+    ----------
+    weights : Weights
+        Without what stands before ``embeddings.``.
+    heads : int or None
+        Where a person has said.
+    config : mapping
+        Of ``config.json``; empty where there is none.
+
+    Raises
+    ------
+    ExplorerError
+        Tensors are missing or of other shapes, or it is another relative.
+    """
+    if weights.has("embeddings_project."):
+        raise ExplorerError("An ELECTRA with embeddings of another width than its layers is not run here.")
+    dim = weights.shape(_WORDS)[1]
+    is_roberta = _is_roberta(weights, config)
+    eps = _number(config.get("layer_norm_eps"), 1e-5 if is_roberta else 1e-12)
+    told = config.get("num_attention_heads", config.get("n_heads"))
+    if heads is None and isinstance(told, int):
+        count, notes = heads_of(dim, told, told)
+    else:
+        count, notes = heads_of(dim, heads, max(1, dim // _HEAD))
+    activation = str(config.get("hidden_act", config.get("activation", "gelu")))
+    if activation not in _ACTIVATIONS:
+        raise ExplorerError(f"Its activation “{activation}” is not known here.")
+    names = _DISTILBERT if weights.has("transformer.layer.") else _BERT
+    layers = tuple(
+        _layer(weights, names, number, dim, count, eps, _ACTIVATIONS[activation])
+        for number in range(weights.count(re.escape(names.layer) + r"\.(\d+)\."))
+    )
+    kinds = "embeddings.token_type_embeddings.weight"
+    places = "embeddings.position_embeddings.weight"
+    return (
+        Bert(
+            weights,
+            count,
+            read_shaped(weights, places, (weights.shape(places)[0], dim))[_OFFSET if is_roberta else 0 :],
+            read_shaped(weights, kinds, (weights.shape(kinds)[0], dim))[0] if kinds in weights else None,
+            read_norm(weights, "embeddings.LayerNorm", dim, eps),
+            layers,
+            read_linear(weights, "pooler.dense", dim, dim) if weights.has("pooler.dense.") else None,
+        ),
+        notes,
+    )
+
+
+def matches(weights: Weights) -> bool:
+    """Whether these are the weights of such a model."""
+    return _prefix(weights) is not None
+
+
+def open_model(opening: Opening) -> StageModel:
+    """A model from its tensors.
+
+    Raises
+    ------
+    ExplorerError
+        Tensors are missing or of other shapes.
+    """
+    prefix = _prefix(opening.weights)
+    assert prefix is not None
+    weights = _renamed(opening.weights.under(prefix))
+    config = read_json(opening.folder / "config.json")
+    bert, notes = read_bert(weights, opening.heads, config if isinstance(config, dict) else {})
+
+    def compute(given: Input) -> Computed:
+        assert given.ids is not None
+        x, stages, looked = bert.run(given.ids)
+        stages.append(stage("hidden states", x, "the last layer's"))
+        if bert.pooler is None:
+            stages.append(stage("pooled", x[0], "the first token's hidden state"))
+        else:
+            stages.append(
+                stage("pooled", torch.tanh(bert.pooler(x[0])), "tanh of a linear layer on the first token")
+            )
+        return Computed(tuple(stages), (attention(looked),))
+
+    labels = opening.labels(prefix + _WORDS)
+    text = TextSide(
+        weights.shape(_WORDS)[0],
+        min(LONGEST, len(bert.places)),
+        labels,
+        tokenizer_for(opening, labels),
+        "There is no tokenizer for this model.",
+        special=True,
+    )
+    name = (
+        "DistilBERT"
+        if weights.has("transformer.layer.")
+        else "RoBERTa"
+        if _is_roberta(weights, config)
+        else "BERT"
+    )
+    return StageModel(name, opening.path, Needs.TEXT, compute, {"": text}, notes)
+
+
+def _prefix(weights: Weights) -> str | None:
+    for prefix in _PREFIXES:
+        own = weights.under(prefix)
+        if _WORDS in own and (
+            own.has("encoder.layer.0.attention.self.query.")
+            or own.has("transformer.layer.0.attention.q_lin.")
+        ):
+            return prefix
+    return None
+
+
+def _renamed(weights: Weights) -> Weights:
+    """TensorFlow's names of a norm's tensors, gamma and beta, as torch's."""
+
+    def new(name: str) -> str:
+        return name.replace("LayerNorm.gamma", "LayerNorm.weight").replace("LayerNorm.beta", "LayerNorm.bias")
+
+    return Weights(weights.path, {new(name): t for name, t in weights.tensors.items()}, weights.unreadable)
+
+
+def _is_roberta(weights: Weights, config: object) -> bool:
+    """Whether places are counted from 2 on: by the configuration, else by the tables' sizes."""
+    told = config.get("model_type") if isinstance(config, Mapping) else None
+    if isinstance(told, str):
+        return "roberta" in told or told == "camembert"
+    kinds = "embeddings.token_type_embeddings.weight"
+    one_kind = kinds in weights and weights.shape(kinds)[0] == 1
+    return one_kind or weights.shape("embeddings.position_embeddings.weight")[0] == _ROBERTA_PLACES
+
+
+def _number(value: object, default: float) -> float:
+    return float(value) if isinstance(value, (int, float)) else default
+
+
+def _layer(
+    weights: Weights,
+    names: _Names,
+    number: int,
+    dim: int,
+    heads: int,
+    eps: float,
+    activation: Callable[[torch.Tensor], torch.Tensor],
+) -> _Layer:
+    own = weights.under(f"{names.layer}.{number}.")
+    inner = read_linear(own, names.inner, dim)
+    return _Layer(
+        heads,
+        read_linear(own, names.query, dim, dim),
+        read_linear(own, names.key, dim, dim),
+        read_linear(own, names.value, dim, dim),
+        read_linear(own, names.output, dim, dim),
+        read_norm(own, names.attention_norm, dim, eps),
+        inner,
+        read_linear(own, names.outer, len(inner.weight), dim),
+        read_norm(own, names.output_norm, dim, eps),
+        activation,
+    )

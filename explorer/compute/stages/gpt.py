@@ -1,0 +1,160 @@
+"""Models that predict the next token: a small GPT, a music transformer of the same code, and GPT-2.
+
+Rows and learned positions are added unscaled; each layer is normed before, GELU is its tanh form, and no
+place sees what comes after it. The linear layers are torch's own, but GPT-2 stores them transposed: the
+shapes tell which it is.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch.nn import functional
+
+from explorer.compute.encoders.weights import Weights
+from explorer.compute.stages.attention import Looked, attend, attention, heads_of
+from explorer.compute.stages.base import (
+    LONGEST,
+    Computed,
+    Input,
+    Opening,
+    StageModel,
+    TextSide,
+    stage,
+    token_rows,
+)
+from explorer.compute.stages.linear import Linear, Norm, read_linear, read_norm, read_shaped
+from explorer.compute.stages.tokenizers import tokenizer_for
+from explorer.compute.stages.words import EventTokenizer
+from explorer.core.errors import ExplorerError
+from explorer.core.labels import Labels
+from explorer.core.stages import Needs
+from explorer.readers.hf_config import read_json
+from explorer.readers.vocabulary import music_events
+
+_EVENTS = 390
+_HEAD = 64  # usual width of a head
+_SMALL_HEADS, _MUSIC_HEADS = 4, 8
+_SMALL = 256  # width up to which a GPT is a small one
+
+
+@dataclass(frozen=True, eq=False)
+class _Layer:
+    """Self-attention on what came before, then two linear layers; each after a norm, and added."""
+
+    heads: int
+    ln_1: Norm
+    c_attn: Linear
+    attn_proj: Linear
+    ln_2: Norm
+    c_fc: Linear
+    mlp_proj: Linear
+
+    def __call__(self, x: torch.Tensor) -> tuple[torch.Tensor, Looked]:
+        query, key, value = self.c_attn(self.ln_1(x)).chunk(3, -1)
+        mixed, looked = attend(query, key, value, self.heads, causal=True)
+        x = x + self.attn_proj(mixed)
+        inner = functional.gelu(self.c_fc(self.ln_2(x)), approximate="tanh")
+        return x + self.mlp_proj(inner), looked
+
+
+def matches(weights: Weights) -> bool:
+    """Whether these are the weights of such a model."""
+    own = _own(weights)
+    return {"wte.weight", "wpe.weight", "h.0.attn.c_attn.weight"} <= set(own)
+
+
+def open_model(opening: Opening) -> StageModel:
+    """A model from its tensors.
+
+    Raises
+    ------
+    ExplorerError
+        Tensors are missing or of other shapes.
+    """
+    weights = _own(opening.weights)
+    rows, dim = weights.shape("wte.weight")
+    places = read_shaped(weights, "wpe.weight", (weights.shape("wpe.weight")[0], dim))
+    transposed = weights.shape("h.0.attn.c_attn.weight") == (dim, 3 * dim)
+    is_music = rows == _EVENTS and not transposed
+    heads, notes = _heads(opening, dim, transposed, is_music)
+    layers = [_layer(weights, n, dim, heads, transposed) for n in range(weights.count(r"h\.(\d+)\."))]
+    last = read_norm(weights, "ln_f", dim)
+
+    def compute(given: Input) -> Computed:
+        assert given.ids is not None
+        x = token_rows(weights, "wte.weight", given.ids)
+        stages = [stage("looked up", x, "rows of wte")]
+        x = x + places[: len(x)]
+        stages.append(stage("with position", x, "+ rows of wpe"))
+        looked = []
+        for number, layer in enumerate(layers, 1):
+            x, seen = layer(x)
+            looked.append(seen)
+            stages.append(
+                stage(f"after layer {number}", x, "self-attention on what came before, then an MLP")
+            )
+        x = last(x)
+        stages.append(stage("final norm", x, "ln_f"))
+        stages.append(stage("pooled", x[-1], "the last token, which has seen all others"))
+        return Computed(tuple(stages), (attention(looked),))
+
+    text = _text(opening, rows, min(LONGEST, len(places)), is_music)
+    name = "music transformer" if is_music else "GPT-2" if transposed else "GPT"
+    needs = Needs.EVENTS if is_music else Needs.TEXT
+    return StageModel(name, opening.path, needs, compute, {"": text}, notes)
+
+
+def _own(weights: Weights) -> Weights:
+    return weights.under("transformer.") if weights.has("transformer.wte.") else weights
+
+
+def _heads(opening: Opening, dim: int, transposed: bool, is_music: bool) -> tuple[int, tuple[str, ...]]:
+    config = read_json(opening.folder / "config.json") if transposed else None
+    told = config.get("n_head") if isinstance(config, dict) else None
+    if isinstance(told, int) and opening.heads is None:
+        return heads_of(dim, told, told)
+    if is_music:
+        return heads_of(dim, opening.heads, _MUSIC_HEADS)
+    usual = _SMALL_HEADS if dim <= _SMALL else dim // _HEAD
+    return heads_of(dim, opening.heads, usual)
+
+
+def _text(opening: Opening, rows: int, limit: int, is_music: bool) -> TextSide:
+    name = next(name for name in ("transformer.wte.weight", "wte.weight") if name in opening.weights)
+    labels = opening.labels(name)
+    if is_music:
+        labels = labels or Labels.from_texts(music_events(), "music events", special=(388, 389))
+        return TextSide(rows, limit, labels, EventTokenizer(labels))
+    return TextSide(
+        rows, limit, labels, tokenizer_for(opening, labels), "There is no vocabulary for this GPT."
+    )
+
+
+def _layer(weights: Weights, number: int, dim: int, heads: int, transposed: bool) -> _Layer:
+    def linear(name: str, inputs: int, outputs: int) -> Linear:
+        if not transposed:
+            return read_linear(weights, f"h.{number}.{name}", inputs, outputs)
+        weight = read_shaped(weights, f"h.{number}.{name}.weight", (inputs, outputs))
+        bias = read_shaped(weights, f"h.{number}.{name}.bias", (outputs,))
+        return Linear(weight.T.contiguous(), bias)
+
+    def norm(name: str) -> Norm:
+        return read_norm(weights, f"h.{number}.{name}", dim)
+
+    shape = weights.shape(f"h.{number}.mlp.c_fc.weight")
+    if len(shape) != 2:
+        raise ExplorerError(
+            f"{weights.path.name} is not the model that it seems: h.{number}.mlp.c_fc is no matrix."
+        )
+    inner = shape[transposed]
+    return _Layer(
+        heads,
+        norm("ln_1"),
+        linear("attn.c_attn", dim, 3 * dim),
+        linear("attn.c_proj", dim, dim),
+        norm("ln_2"),
+        linear("mlp.c_fc", dim, inner),
+        linear("mlp.c_proj", inner, dim),
+    )

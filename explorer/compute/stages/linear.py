@@ -1,0 +1,99 @@
+"""Layers from a model's tensors, checked against the shapes that they must have."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch.nn import functional
+
+from explorer.compute.encoders.weights import Weights
+from explorer.core.errors import ExplorerError
+
+
+@dataclass(frozen=True, eq=False)
+class Linear:
+    """``x @ weight.T + bias``.
+
+    Attributes
+    ----------
+    weight : tensor, shape (outputs, inputs)
+    bias : tensor, shape (outputs,), or None
+    """
+
+    weight: torch.Tensor
+    bias: torch.Tensor | None
+
+    def __call__(self, x: torch.Tensor) -> torch.Tensor:
+        """Shape (n, inputs) to (n, outputs)."""
+        return functional.linear(x, self.weight, self.bias)
+
+
+@dataclass(frozen=True, eq=False)
+class Norm:
+    """Layer normalisation with the biased variance, as ``nn.LayerNorm``.
+
+    Attributes
+    ----------
+    weight, bias : tensor, shape (dim,)
+    eps : float
+    """
+
+    weight: torch.Tensor
+    bias: torch.Tensor
+    eps: float
+
+    def __call__(self, x: torch.Tensor) -> torch.Tensor:
+        """Shape kept."""
+        return functional.layer_norm(x, self.weight.shape, self.weight, self.bias, self.eps)
+
+
+def read_linear(weights: Weights, name: str, inputs: int, outputs: int | None = None) -> Linear:
+    """A linear layer; its bias may be missing.
+
+    Parameters
+    ----------
+    weights : Weights
+    name : str
+        Without ``.weight``.
+    inputs : int
+    outputs : int, optional
+        As many as there are where not given.
+
+    Raises
+    ------
+    ExplorerError
+        Its tensors are missing or of other shapes.
+    """
+    rows = outputs if outputs is not None else (*weights.shape(f"{name}.weight"), 0)[0]
+    weight = read_shaped(weights, f"{name}.weight", (rows, inputs))
+    bias = read_shaped(weights, f"{name}.bias", (rows,)) if f"{name}.bias" in weights else None
+    return Linear(weight, bias)
+
+
+def read_norm(weights: Weights, name: str, dim: int, eps: float = 1e-5) -> Norm:
+    """A layer normalisation.
+
+    Raises
+    ------
+    ExplorerError
+        Its tensors are missing or of other shapes.
+    """
+    weight, bias = (read_shaped(weights, f"{name}.{part}", (dim,)) for part in ("weight", "bias"))
+    return Norm(weight, bias, eps)
+
+
+def read_shaped(weights: Weights, name: str, shape: tuple[int, ...]) -> torch.Tensor:
+    """A tensor as float32.
+
+    Raises
+    ------
+    ExplorerError
+        It is missing, or of another shape.
+    """
+    found = weights.shape(name)
+    if found != shape:
+        raise ExplorerError(
+            f"{weights.path.name} is not the model that it seems: {name} has the shape {found}, not {shape}."
+        )
+    return weights.read(name)

@@ -1,0 +1,64 @@
+"""Any other model or table: its rows are looked up, and what it does after that is not known."""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+
+from explorer.compute.stages.base import LONGEST, Computed, Input, Opening, StageModel, TextSide, stage
+from explorer.compute.stages.tokenizers import tokenizer_for
+from explorer.core.errors import ExplorerError
+from explorer.core.stages import Needs
+from explorer.core.table import EmbeddingTable, Role
+from explorer.readers.roles import side_of
+
+_STOPS = "What this model does after the lookup is not known here, so nothing after it is shown."
+
+
+def open_lookup(opening: Opening) -> StageModel:
+    """A model whose token tables alone are used.
+
+    Raises
+    ------
+    ExplorerError
+        It has no token table.
+    """
+    tokens = [table for table in opening.opened.tables if table.role is Role.TOKEN]
+    if not tokens:
+        names = sorted(opening.weights)
+        raise ExplorerError(
+            f"What {opening.path.name} does after the lookup is not known here, and it has no token table.",
+            "Known are the word LSTM, translators, GPT and music models, ViT, captioning models, CLIP, BERT.",
+            "Its tensors: " + ", ".join(names[:5]) + (" …" if len(names) > 5 else ""),
+        )
+    tables = _by_side(tokens)
+
+    def compute(given: Input) -> Computed:
+        assert given.ids is not None
+        table = tables[given.side or next(iter(tables))]
+        rows = np.asarray(table.read()[given.ids.numpy()], np.float32)
+        x = torch.from_numpy(np.array(rows))
+        return Computed((stage("looked up", x, f"rows of {table.name}"),), notes=(_STOPS,))
+
+    texts = {
+        side: TextSide(
+            table.rows,
+            LONGEST,
+            table.labels,
+            tokenizer_for(opening, table.labels),
+            f"There is no vocabulary for {table.name}.",
+        )
+        for side, table in tables.items()
+    }
+    return StageModel("model with a token table", opening.path, Needs.TEXT, compute, texts)
+
+
+def _by_side(tokens: list[EmbeddingTable]) -> dict[str, EmbeddingTable]:
+    """The likeliest table of each side, or the likeliest of all under no name."""
+    sides: dict[str, EmbeddingTable] = {}
+    for table in tokens:
+        if (side := side_of(table.name)) is not None:
+            sides.setdefault(side, table)
+    if set(sides) == {"source", "target"}:
+        return {side: sides[side] for side in ("source", "target")}
+    return {"": tokens[0]}

@@ -1,0 +1,89 @@
+"""How a text is split for a vocabulary: by its tokenizer's file, else as its names look."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+
+from tokenizers import Tokenizer as FileOfTokens
+
+from explorer.compute.encoders.tokenizer_files import FoundTokenizer, find_tokenizer
+from explorer.compute.stages.base import Opening, Tokenized, Tokenizer
+from explorer.compute.stages.pieces import MARKS, PieceTokenizer
+from explorer.compute.stages.rows import unknown_notes
+from explorer.compute.stages.words import WordTokenizer
+from explorer.core.labels import Labels, label_of
+from explorer.core.stages import StageToken
+
+_FILES = frozenset(
+    ("tokenizer.json", "vocab.json", "encoder.json", "vocab.txt", "tokenizer.model", "spiece.model")
+)
+_SAMPLE = 4000
+_MARKED = 0.1  # share of names that have a mark, from which it is one
+
+
+def tokenizer_for(opening: Opening, labels: Labels | None) -> Tokenizer | None:
+    """How a text is to be split for a token table; None where its rows have no names.
+
+    Raises
+    ------
+    ExplorerError
+        A tokenizer's file is damaged.
+    """
+    if labels is None:
+        return None
+    if labels.source in _FILES:
+        found = find_tokenizer(_folders(opening))
+        if found is not None and found.size <= len(labels):
+            return FileTokenizer(found, labels)
+    sample = [labels[row] for row in range(min(len(labels), _SAMPLE)) if not labels.missing[row]]
+    for marks in MARKS:
+        if sum(map(marks.are_in, sample)) > _MARKED * len(sample):
+            return PieceTokenizer(labels, marks)
+    return WordTokenizer(labels)
+
+
+class FileTokenizer:
+    """A tokenizer from the file that it came with.
+
+    Parameters
+    ----------
+    found : FoundTokenizer
+    labels : Labels
+        Of the token table.
+    """
+
+    def __init__(self, found: FoundTokenizer, labels: Labels) -> None:
+        # It warns of its threads where a process forks later on.
+        os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+        self._tokenizer: FileOfTokens = found.tokenizer
+        self._tokenizer.no_truncation()
+        self._tokenizer.no_padding()
+        self._labels = labels
+        self._unknown = found.id_of("unk_token", "[UNK]", "<unk>")
+
+    def __call__(self, text: str, special: bool) -> Tokenized:
+        encoding = self._tokenizer.encode(text, add_special_tokens=special)
+        tokens = []
+        for id_, (start, end) in zip(encoding.ids, encoding.offsets, strict=True):
+            # GPT-2's own unknown token is an ordinary one: it is never the answer for want of another.
+            known = id_ != self._unknown or start == end
+            tokens.append(StageToken(id_, label_of(self._labels, id_) if known else text[start:end], known))
+        return Tokenized(tuple(tokens), notes=tuple(unknown_notes(tokens)))
+
+
+def _folders(opening: Opening) -> list[Path]:
+    """Where a tokenizer's file may lie, a chosen one first."""
+    return [*_around(opening.chosen), opening.folder, *_tokenizers_in(opening.folder)]
+
+
+def _around(chosen: Path | None) -> Iterable[Path]:
+    if chosen is None:
+        return ()
+    return (chosen,) if chosen.is_dir() else (chosen.parent,)
+
+
+def _tokenizers_in(folder: Path) -> list[Path]:
+    places = (folder / "tokenizer", folder.parent / "tokenizer")
+    return [place for place in places if place.is_dir()]

@@ -1,0 +1,158 @@
+"""A translator as *The Annotated Transformer* builds it: the source side whole, the target side's lookup.
+
+Its arithmetic differs from torch's layers: rows are multiplied by √dim, the norm divides by the root of the
+unbiased variance, and nothing stands between the two linear layers of a feed-forward block. The state dict
+does not say how many heads there are.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import torch
+
+from explorer.compute.encoders.weights import Weights
+from explorer.compute.stages.attention import Looked, attend, attention, heads_of
+from explorer.compute.stages.base import (
+    LONGEST,
+    Computed,
+    Input,
+    Opening,
+    StageModel,
+    TextSide,
+    stage,
+    token_rows,
+)
+from explorer.compute.stages.linear import Linear, read_linear, read_shaped
+from explorer.compute.stages.positions import interleaved
+from explorer.compute.stages.tokenizers import tokenizer_for
+from explorer.core.stages import Needs, Stage
+
+_TABLES = {"source": "src_embed.0.lut.weight", "target": "tgt_embed.0.lut.weight"}
+_POSITIONS = {"source": "src_embed.1.pe", "target": "tgt_embed.1.pe"}
+_USUAL_HEADS = 8
+_DECODER = "The decoder also looks at an encoded source sentence, so it is not run on the target side alone."
+
+
+@dataclass(frozen=True, eq=False)
+class _Norm:
+    """``a_2 * (x - mean) / √(variance + 1e-6) + b_2`` with the unbiased variance."""
+
+    a_2: torch.Tensor
+    b_2: torch.Tensor
+
+    def __call__(self, x: torch.Tensor) -> torch.Tensor:
+        variance, mean = torch.var_mean(x, -1, correction=1, keepdim=True)
+        return self.a_2 * (x - mean) / torch.sqrt(variance + 1e-6) + self.b_2
+
+
+@dataclass(frozen=True, eq=False)
+class _Layer:
+    """Self-attention, then two linear layers; each after a norm, and added to what came in."""
+
+    heads: int
+    norms: tuple[_Norm, _Norm]
+    query: Linear
+    key: Linear
+    value: Linear
+    output: Linear
+    w_1: Linear
+    w_2: Linear
+
+    def __call__(self, x: torch.Tensor) -> tuple[torch.Tensor, Looked]:
+        normed = self.norms[0](x)
+        mixed, looked = attend(self.query(normed), self.key(normed), self.value(normed), self.heads)
+        x = x + self.output(mixed)
+        return x + self.w_2(self.w_1(self.norms[1](x))), looked
+
+
+def matches(weights: Weights) -> bool:
+    """Whether these are the weights of such a model."""
+    return {*_TABLES.values(), "encoder.layers.0.self_attn.linears.0.weight"} <= set(weights)
+
+
+def open_model(opening: Opening) -> StageModel:
+    """A model from its tensors.
+
+    Raises
+    ------
+    ExplorerError
+        Tensors are missing or of other shapes.
+    """
+    weights = opening.weights
+    dim = weights.shape(_TABLES["source"])[-1]
+    heads, notes = heads_of(dim, opening.heads, _USUAL_HEADS)
+    layers = [
+        _layer(weights, number, dim, heads) for number in range(weights.count(r"encoder\.layers\.(\d+)\."))
+    ]
+    last = _norm(weights, "encoder.norm", dim)
+    positions = {side: _positions(weights, side, dim) for side in _TABLES}
+
+    def compute(given: Input) -> Computed:
+        assert given.ids is not None
+        side = given.side or "source"
+        x, stages = _looked_up(weights, side, given.ids, positions[side])
+        if side == "target":
+            return Computed(tuple(stages), notes=(_DECODER,))
+        looked = []
+        for number, layer in enumerate(layers, 1):
+            x, seen = layer(x)
+            looked.append(seen)
+            stages.append(stage(f"after layer {number}", x, "self-attention, then two linear layers"))
+        x = last(x)
+        stages.append(stage("final norm", x, "encoder.norm"))
+        stages.append(stage("encoder output", x, "what the decoder looks at"))
+        stages.append(stage("pooled", x.mean(0), "the mean over all tokens"))
+        return Computed(tuple(stages), (attention(looked),))
+
+    texts = {side: _text(opening, side, len(positions[side])) for side in _TABLES}
+    return StageModel("translator", opening.path, Needs.TEXT, compute, texts, notes)
+
+
+def _text(opening: Opening, side: str, places: int) -> TextSide:
+    labels = opening.labels(_TABLES[side])
+    return TextSide(
+        opening.weights.shape(_TABLES[side])[0],
+        min(LONGEST, places),
+        labels,
+        tokenizer_for(opening, labels),
+        f"There is no vocabulary for this translator's {side} side.",
+    )
+
+
+def _looked_up(
+    weights: Weights, side: str, ids: torch.Tensor, positions: torch.Tensor
+) -> tuple[torch.Tensor, list[Stage]]:
+    x = token_rows(weights, _TABLES[side], ids)
+    dim = x.shape[1]
+    scaled = x * math.sqrt(dim)
+    placed = scaled + positions[: len(ids)]
+    return placed, [
+        stage("looked up", x, f"rows of {_TABLES[side]}"),
+        stage("scaled", scaled, f"× √{dim} = {math.sqrt(dim):g}"),
+        stage("with position", placed, "+ sine and cosine of the place"),
+    ]
+
+
+def _positions(weights: Weights, side: str, dim: int) -> torch.Tensor:
+    """Shape (places, dim); computed where the file has none."""
+    name = _POSITIONS[side]
+    if name not in weights:
+        return torch.from_numpy(interleaved(LONGEST, dim))
+    return read_shaped(weights, name, (1, weights.shape(name)[1:2][0], dim))[0]
+
+
+def _layer(weights: Weights, number: int, dim: int, heads: int) -> _Layer:
+    name = f"encoder.layers.{number}"
+    query, key, value, output = (
+        read_linear(weights, f"{name}.self_attn.linears.{i}", dim, dim) for i in range(4)
+    )
+    w_1 = read_linear(weights, f"{name}.feed_forward.w_1", dim)
+    w_2 = read_linear(weights, f"{name}.feed_forward.w_2", len(w_1.weight), dim)
+    norms = (_norm(weights, f"{name}.sublayer.0.norm", dim), _norm(weights, f"{name}.sublayer.1.norm", dim))
+    return _Layer(heads, norms, query, key, value, output, w_1, w_2)
+
+
+def _norm(weights: Weights, name: str, dim: int) -> _Norm:
+    return _Norm(*(read_shaped(weights, f"{name}.{part}", (dim,)) for part in ("a_2", "b_2")))
