@@ -203,6 +203,12 @@ class Asking(QObject):
         if self._document.answer is not None:
             self._put(self._with_options(self._document.answer.question), in_place=True)
 
+    def more(self, k: int) -> None:
+        """Ask the present question again for more of its nearest rows, unless a question is under way."""
+        answer = self._document.answer
+        if answer is not None and self._search is None and k > answer.question.k:
+            self._put(replace(answer.question, k=k), in_place=True)
+
     def can_go(self, steps: int) -> bool:
         """Whether there is a question to go back (negative) or forward to."""
         questions = self._document.questions
