@@ -249,3 +249,42 @@ class OutputComparison:
             f"{self.output} is the output layer, not tied to {self.table}: the same rows have a cosine of "
             f"{self.cosine:.2f} on average, rows at random {self.chance:.2f}."
         )
+
+
+@dataclass(frozen=True, eq=False)
+class Phrases:
+    """Phrases as a table.
+
+    Attributes
+    ----------
+    vectors : float32 array, shape (n, dim)
+        Row *i* is phrase *i*; NaN where it could not be encoded.
+    labels : tuple of str
+    how : str
+        What a vector is, in words, e.g. ``"the mean over all tokens"``.
+    notes : tuple of str
+        Which could not be encoded, and why.
+    """
+
+    vectors: NDArray[np.float32]
+    labels: tuple[str, ...]
+    how: str
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class TokenComparison:
+    """A token in two sentences, at one stage.
+
+    Attributes
+    ----------
+    stage : str
+    cosine : float
+        NaN where a vector is zero.
+    distance : float
+        Euclidean.
+    """
+
+    stage: str
+    cosine: float
+    distance: float

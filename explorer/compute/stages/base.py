@@ -77,11 +77,21 @@ class Tokenizer(Protocol):
 
 @dataclass(frozen=True)
 class Tokenized:
-    """A text's tokens, none of them without a row."""
+    """A text's tokens, none of them without a row.
+
+    Attributes
+    ----------
+    tokens : tuple of StageToken
+    left_out : tuple of LeftOut
+    notes : tuple of str
+    closing : int
+        How many of the last tokens end the sequence, so that they are kept where it is cut.
+    """
 
     tokens: tuple[StageToken, ...]
     left_out: tuple[LeftOut, ...] = ()
     notes: tuple[str, ...] = ()
+    closing: int = 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -217,11 +227,11 @@ class StageModel:
         way = self._way(side)
         tokenized = self._tokens(way, text, ids, special)
         self._check(tokenized, picture)
-        notes = list(self.notes)
+        notes: list[str] = []
         tokens: tuple[StageToken, ...] = ()
         first: list[Stage] = []
         if tokenized is not None and way is not None:
-            tokens, cut = _cut(tokenized.tokens, way[1].limit)
+            tokens, cut = _cut(tokenized, way[1].limit)
             notes += [*tokenized.notes, *cut]
             first = _first_stages(tokens, way[1].rows)
         with torch.inference_mode():
@@ -233,7 +243,7 @@ class StageModel:
                 )
             )
         stages = _placed(first, computed.stages)
-        notes += [*computed.notes, *_faults(stages)]
+        notes += [*computed.notes, *_faults(stages), *self.notes]
         left_out = () if tokenized is None else tokenized.left_out
         if not tokens and computed.patches is not None:
             tokens = computed.patches.tokens
@@ -246,6 +256,16 @@ class StageModel:
             tuple(each for each in left_out if each.before <= len(tokens)),
             tuple(dict.fromkeys(notes)),
         )
+
+    def tokens(self, text: str, *, side: str | None = None, special: bool = False) -> Tokenized:
+        """How a text is split, without running the model.
+
+        Raises
+        ------
+        ExplorerError
+            The model reads no text, or there is no vocabulary to read it with.
+        """
+        return self._tokens(self._way(side), text, None, special) or Tokenized(())
 
     def _way(self, side: str | None) -> tuple[str, TextSide] | None:
         if side is not None and side not in self.texts:
@@ -311,11 +331,13 @@ def token_rows(weights: Weights, tensor: str, ids: torch.Tensor) -> torch.Tensor
     return torch.from_numpy(np.ascontiguousarray(stored[ids.numpy()]).astype(np.float32))
 
 
-def _cut(tokens: tuple[StageToken, ...], limit: int) -> tuple[tuple[StageToken, ...], list[str]]:
+def _cut(tokenized: Tokenized, limit: int) -> tuple[tuple[StageToken, ...], list[str]]:
+    tokens, closing = tokenized.tokens, tokenized.closing
     if len(tokens) <= limit:
         return tokens, []
-    return tokens[:limit], [
-        f"Only the first {limit:,} of {len(tokens):,} tokens are taken: it has no more places."
+    kept = (*tokens[: limit - closing], *tokens[len(tokens) - closing :])
+    return kept, [
+        f"Only {limit:,} of the {len(tokens):,} tokens are taken, as many as this model reads at once."
     ]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Protocol
 
@@ -11,6 +12,7 @@ from explorer.compute.encoders.weights import Weights, read_weights
 from explorer.compute.stages import bert, gpt, translator, word_lstm
 from explorer.compute.stages.base import Opening, StageModel
 from explorer.compute.stages.lookup import open_lookup
+from explorer.compute.stages.outputs import generation_notes
 from explorer.core.errors import ExplorerError
 from explorer.core.table import OpenedFile
 from explorer.readers import open_file
@@ -72,7 +74,8 @@ def open_stage_model(
     opening = Opening(opened.path, _weights_of(opened), opened, heads, chosen)
     family = recognise(opening.weights)
     try:
-        return open_lookup(opening) if family is None else family.open_model(opening)
+        model = open_lookup(opening) if family is None else family.open_model(opening)
+        return replace(model, notes=(*model.notes, *generation_notes(opened, opening.weights)))
     except (MemoryError, torch.OutOfMemoryError) as error:
         raise ExplorerError(f"{path.name} takes more memory than there is.", detail=str(error)) from error
     except _NONSENSE as error:

@@ -57,7 +57,7 @@ class Reading:
     def finished(self, special: bool) -> Tokenized:
         """All tokens, within those of begin and end where they are asked for."""
         tokens, left_out = self._tokens, self._left_out
-        notes = unknown_notes(tokens, left_out)
+        notes, closing = unknown_notes(tokens, left_out), 0
         if special:
             begin, end = _first(self._rows, _BEGIN), _first(self._rows, _FINISH)
             if begin is None and end is None:
@@ -67,7 +67,8 @@ class Reading:
                 left_out = [LeftOut(each.label, each.before + 1) for each in left_out]
             if end is not None:
                 tokens = [*tokens, StageToken(end, self._labels[end])]
-        return Tokenized(tuple(tokens), tuple(left_out), tuple(notes))
+            closing = int(end is not None)
+        return Tokenized(tuple(tokens), tuple(left_out), tuple(notes), closing)
 
 
 def _first(rows: dict[str, int], names: tuple[str, ...]) -> int | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
+from itertools import takewhile
 from pathlib import Path
 
 from tokenizers import Tokenizer as FileOfTokens
@@ -70,7 +71,8 @@ class FileTokenizer:
             # GPT-2's own unknown token is an ordinary one: it is never the answer for want of another.
             known = id_ != self._unknown or start == end
             tokens.append(StageToken(id_, label_of(self._labels, id_) if known else text[start:end], known))
-        return Tokenized(tuple(tokens), notes=tuple(unknown_notes(tokens)))
+        closing = list(takewhile(bool, reversed(encoding.special_tokens_mask)))
+        return Tokenized(tuple(tokens), (), tuple(unknown_notes(tokens)), len(closing))
 
 
 def _folders(opening: Opening) -> list[Path]:
