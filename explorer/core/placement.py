@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 MOST_ROWS = 15
+SAMPLE = 10_000
 NEAREST, NEAR_PART = 45, 100
 
 
@@ -31,8 +32,10 @@ def place_query(positions: NDArray[np.float32], rows: NDArray[np.int64]) -> tupl
     points = points[np.isfinite(points).all(axis=1)]
     if len(points) == 0:
         return None
-    shown = positions[np.isfinite(positions).all(axis=1)]
-    extent = np.subtract(*np.percentile(shown[:: max(1, len(shown) // 10_000)], (95, 5), axis=0)).max()
+    # Of the whole map a sample says enough, and costs as little at ten million rows.
+    sample = np.concatenate([points, positions[:: max(1, len(positions) // SAMPLE)]])
+    sample = sample[np.isfinite(sample).all(axis=1)]
+    extent = np.subtract(*np.percentile(sample, (95, 5), axis=0)).max()
     apart = np.linalg.norm(points[:, None] - points[None], axis=2)
     together = apart <= 0.08 * max(float(extent), 1e-12)
     group = together[np.argmax(together.sum(axis=1))]

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from explorer.core.importance import by_importance
 from explorer.core.labels import label_of
-from explorer.core.placement import place_query
+from explorer.core.selection import mask_of
 from explorer.document import Document, LayoutStage
 from explorer.export.figure import Figure, Legend, LegendEntry, LegendScale, Link
 from explorer.export.labelling import with_labels
@@ -22,6 +22,8 @@ from explorer.render.point_index import PointIndex
 from explorer.render.raster import dots_for
 from explorer.render.viewport import Viewport
 from explorer.views.map.colouring import Coloured, coloured
+from explorer.views.map.kept import Kept
+from explorer.views.map.places import Places, Shown
 
 SHOWN_RESULTS = 15
 DRAWN_AS_THEY_ARE = 2
@@ -74,6 +76,9 @@ class FigureMaker:
         self._index_of = index_of
         self._dense = False
         self._placement: Placement | None = None
+        self._standing: Kept[NDArray[np.int64]] = Kept()
+        self._chosen: Kept[NDArray[np.int64]] = Kept()
+        self.places = Places(document)
         self.facts = TableFacts(NO_ROWS, {}, 0)
         self.colours: Coloured | None = None
         self.fitted_scale = 1.0
@@ -82,6 +87,8 @@ class FigureMaker:
         """Take up another table."""
         self.facts = facts_of(self._document)
         self._placement = None
+        for kept in (self._standing, self._chosen, self.places):
+            kept.forget()
 
     def colours_changed(self, theme: Theme) -> None:
         """Work the colours out anew."""
@@ -110,9 +117,10 @@ class FigureMaker:
             With title and query, for a picture that leaves the window.
         """
         document, colours = self._document, self.colours
-        table, xy = document.table, document.positions
-        if table is None or xy is None or colours is None or len(colours.codes) != len(xy):
+        table, shown = document.table, self.places.shown()
+        if table is None or shown is None or colours is None or len(colours.codes) != len(shown.xy):
             return None
+        xy, standing = shown.xy, self._standing_out()
         index = self._index_of(xy)
         dots = dots_for(self.facts.shown, view.width, view.height, view.scale / self.fitted_scale)
         self._dense = index is not None and prefers_density(index, view, dots, self._dense)
@@ -126,11 +134,11 @@ class FigureMaker:
             density=self._dense,
             theme=theme,
             hover=hover,
-            selected=document.selection,
+            selected=standing,
             legend=_legend(document, colours),
             title=document.title if titled else "",
             subtitle=_subtitle(document) if titled else "",
-            **self._answer_on_map(xy),
+            **self._answer_on_map(shown),
         )
         density = LabelDensity(document.label_density)
         if table.labels is None and len(xy) > 1000:
@@ -140,15 +148,37 @@ class FigureMaker:
             lambda row: label_of(table.labels, row),
             self._cache,
             density=density,
-            order=self.facts.order if table.labels is not None else None,
+            order=self._order(standing) if table.labels is not None else None,
             twins=self.facts.twins,
             obstacles=obstacles,
             previous=self._placement,
         )
         return figure
 
-    def _answer_on_map(self, xy: NDArray[np.float32]) -> dict:
-        answer = self._document.answer
+    def _standing_out(self) -> NDArray[np.int64]:
+        """The rows that are not dimmed; empty where none are."""
+        selected, fitting = self._document.selection, self._document.filtered
+        if fitting is None:
+            return selected
+        return self._standing.of(
+            lambda: selected[fitting[selected]] if len(selected) else np.flatnonzero(fitting),
+            selected,
+            fitting,
+        )
+
+    def _order(self, standing: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Rows by importance for labels: of those that stand out, where some do."""
+        order = self.facts.order
+        if not len(standing):
+            return order
+        return self._chosen.of(lambda: order[mask_of(standing, self._rows)[order]], standing, order)
+
+    @property
+    def _rows(self) -> int:
+        return 0 if self._document.table is None else self._document.table.listing.rows
+
+    def _answer_on_map(self, shown: Shown) -> dict:
+        answer, xy = self._document.answer, shown.xy
         if answer is None:
             return {}
         rows = answer.result.rows[:SHOWN_RESULTS]
@@ -159,7 +189,7 @@ class FigureMaker:
                 return {"results": placed}
             start = (float(xy[focus, 0]), float(xy[focus, 1]))
             return {"results": placed, "focus": focus, "links": (Link(*start, tuple(placed.tolist())),)}
-        star = place_query(xy, answer.result.rows)
+        star = self.places.star(shown)
         if star is None:
             return {}
         return {"results": placed, "stars": (star,), "links": (Link(*star, tuple(placed.tolist())),)}

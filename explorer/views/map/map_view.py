@@ -111,6 +111,8 @@ class MapView(QWidget):
         document.answer_changed.connect(self._answer_changed)
         document.trust_changed.connect(self._colours_changed)
         document.selection_changed.connect(self._selection_changed)
+        document.filter_changed.connect(self.redraw)
+        document.isolation_changed.connect(self._positions_changed)
 
     def close_down(self) -> None:
         """End what goes on beside the window."""
@@ -174,7 +176,10 @@ class MapView(QWidget):
         if not self._kernels.is_ready:
             return
         figure = self._maker.make(
-            self.canvas.viewport_now, current_colours(), hover=self.pointing.row, obstacles=self._obstacles()
+            self.canvas.viewport_now,
+            current_colours(),
+            hover=self.pointing.row,
+            obstacles=self._obstacles(),
         )
         self.canvas.item.show_figure(figure, points_changed=points_changed, coarse=coarse)
 
@@ -193,14 +198,14 @@ class MapView(QWidget):
 
     def fit(self) -> None:
         """See all rows, and keep seeing them while the layout moves."""
-        positions = self._session.document.positions
+        shown = self._maker.places.shown()
         self._follows = True
-        if positions is None:
+        if shown is None:
             return
         now = self.canvas.viewport_now
         figure = self.canvas.item.figure
         layout = None if figure is None else legend_layout(replace(figure, viewport=now))
-        fitted = fitted_view(positions, now.width, now.height, None if layout is None else layout.card)
+        fitted = fitted_view(shown.xy, now.width, now.height, None if layout is None else layout.card)
         self._maker.fitted_scale = fitted.scale
         self.canvas.show_viewport(fitted)
 
@@ -252,6 +257,7 @@ class MapView(QWidget):
         self.tools["lasso"].setChecked(self.canvas.tool is Tool.LASSO)
         self.tools["box-select"].setChecked(self.canvas.tool is Tool.BOX)
         self.selection.use(self.canvas.tool is not Tool.POINTER)
+        self._place_cards()
 
     def _drawn(self, corners: NDArray[np.float64], modifiers: Qt.KeyboardModifier) -> None:
         figure = self.canvas.item.figure
@@ -262,6 +268,7 @@ class MapView(QWidget):
 
     def _selection_changed(self) -> None:
         self.selection.refresh()
+        self._place_cards()
         self.redraw()
 
     def _escape(self) -> None:
@@ -307,10 +314,14 @@ class MapView(QWidget):
         self._maker.colours_changed(colours)
         self.redraw()
 
+    def _place_cards(self) -> None:
+        self.tools.move(self.width() - self.tools.width() - MARGIN, MARGIN)
+        card = self.selection
+        card.move(self.width() - card.width() - MARGIN, self.height() - card.height() - MARGIN)
+
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        self.tools.move(self.width() - self.tools.width() - MARGIN, MARGIN)
-        self.selection.move(MARGIN, MARGIN)
+        self._place_cards()
         self.hint.setGeometry(QRect(0, 0, self.width(), self.height()).adjusted(24, 24, -24, -24))
         self.waiting.setGeometry(self.rect())
         self.ring.setGeometry(self.rect())
