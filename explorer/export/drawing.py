@@ -70,9 +70,12 @@ def draw_in_slices(
     parts = _parts(figure, view, figure.dots.magnified(ratio), step, most, slice_rows)
     if figure.density:
         counts = Counts(raster, figure.palette, view)
-        for points, _ in parts:
-            counts.add(points)
-            yield len(points)
+        if most is not None and figure.index is not None and len(figure.index.grid) and counts.shows_all:
+            counts.add_grid(figure.index)
+        else:
+            for points, _ in parts:
+                counts.add(points)
+                yield len(points)
         crowd = None if figure.index is None else fullest(figure.index, view)
         counts.colour(density_colours(figure.theme), ground, ratio, crowd)
     else:

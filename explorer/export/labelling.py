@@ -14,6 +14,7 @@ from explorer.export.text import TextCache, shown_text
 from explorer.render.labels import LabelDensity, Placement, candidates, fully_shown, in_turn, kept, place
 
 MOST_RESULTS = 60
+MOST_NEW_MOVING, MOST_FRESH_MOVING = 100, 600
 MOST_TWINS = 200
 """Where more rows than this stand for several, they are nothing special."""
 
@@ -28,6 +29,7 @@ def with_labels(
     twins: Mapping[int, int] | None = None,
     obstacles: NDArray[np.float64] | None = None,
     previous: Placement | None = None,
+    moving: bool = False,
 ) -> tuple[Figure, Placement]:
     """The figure with as many names as fit: focus and results first, then twins, then by importance.
 
@@ -48,6 +50,8 @@ def with_labels(
         Legend, title, stars and ringed points are known already.
     previous : Placement, optional
         What the last call gave: its labels stay, as long as the view is not zoomed out.
+    moving : bool
+        Try only some labels that were not there before: the view goes on moving, the frame is short.
 
     Returns
     -------
@@ -59,8 +63,10 @@ def with_labels(
     firm = in_turn(focus, figure.results[:MOST_RESULTS])
     few = twins if len(twins) <= MOST_TWINS else {}
     many = np.array(sorted(few, key=lambda row: -few[row]), np.int64)
-    free = candidates(figure.xy, figure.codes, figure.palette, figure.viewport, density, order)
+    free = candidates(figure.xy, figure.codes, figure.palette, figure.viewport, density, order, figure.index)
     stay = kept(previous, figure.viewport)
+    if moving:
+        free = free[~np.isin(free, stay)][: MOST_NEW_MOVING if len(stay) else MOST_FRESH_MOVING]
     many, stay = (_shown(figure, rows) for rows in (many, stay))
     rows = in_turn(firm, many, stay, free)
     bold = np.arange(len(rows)) < len(firm)

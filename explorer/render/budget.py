@@ -39,6 +39,8 @@ class FrameBudget:
             Drawn, which may be fewer than allowed: a picture of few rows that was quick says nothing.
         seconds : float
         """
+        if rows < FEWEST / 2:
+            return
         self.paced(rows, seconds)
         ratio = self.seconds / max(seconds, 1e-9)
         if ratio < 1:

@@ -221,6 +221,58 @@ def first_in_cells(
 
 
 @compiled(
+    "float32[,] int32[] int64[,] uint8[] boolean[] int32[] float64 float64 float64 int64 int64 "
+    "float64 float64 int32[,]! int32[,]!"
+)
+def best_in_cells(
+    xy: NDArray[np.float32],
+    rows: NDArray[np.int32],
+    spans: NDArray[np.int64],
+    codes: NDArray[np.uint8],
+    shown: NDArray[np.bool_],
+    ranks: NDArray[np.int32],
+    scale: float,
+    left: float,
+    top: float,
+    width: int,
+    height: int,
+    cell_width: float,
+    cell_height: float,
+    found: NDArray[np.int32],
+    their_ranks: NDArray[np.int32],
+) -> None:
+    """Of the rows in each cell keep those of the lowest ranks, the lowest first; -1 where there are fewer.
+
+    A row's rank is the row itself where ``ranks`` is empty; rows of negative rank are left out.
+    """
+    columns = int(width / cell_width) + 2
+    shift_x, shift_y = left % cell_width, top % cell_height
+    ranked = len(ranks) > 0
+    last = found.shape[1] - 1
+    for span in range(len(spans)):
+        for at in range(spans[span, 0], spans[span, 1]):
+            x = xy[at, 0] * scale + left
+            y = top - xy[at, 1] * scale
+            if not (x >= 0 and x < width and y >= 0 and y < height) or not shown[codes[at]]:
+                continue
+            row = rows[at]
+            rank = ranks[row] if ranked else row
+            if rank < 0:
+                continue
+            line = step_of((y - shift_y) / cell_height + 1, len(found) // columns)
+            cell = line * columns + step_of((x - shift_x) / cell_width + 1, columns)
+            if found[cell, last] >= 0 and their_ranks[cell, last] <= rank:
+                continue
+            place = last
+            while place > 0 and (found[cell, place - 1] < 0 or their_ranks[cell, place - 1] > rank):
+                found[cell, place] = found[cell, place - 1]
+                their_ranks[cell, place] = their_ranks[cell, place - 1]
+                place -= 1
+            found[cell, place] = row
+            their_ranks[cell, place] = rank
+
+
+@compiled(
     "float64[,] float64[,] float64[] float64[,] int8[] float64[,] float64 float64 "
     "boolean[]! int8[]! float64[,]!"
 )
@@ -388,27 +440,81 @@ def spread(counts: NDArray[np.float32]) -> None:
             above[column] = here
 
 
-@compiled("float32[,] uint32[] uint32 float64 uint32[,]!")
+@compiled("uint32[,] uint32[] uint32 uint32[,]!")
 def colour_counts(
-    counts: NDArray[np.float32],
-    words: NDArray[np.uint32],
-    ground: np.uint32,
-    most: float,
-    pixels: NDArray[np.uint32],
+    bits: NDArray[np.uint32], words: NDArray[np.uint32], first: np.uint32, pixels: NDArray[np.uint32]
 ) -> None:
-    """Colour by the logarithm of the count; less than one row fades into the ground."""
-    height, width = counts.shape
-    per_step = np.float32(255 / np.log1p(most)) if most > 0 else np.float32(0)
+    """Look each count's colour up by the upper half of its float's bits, less ``first``."""
+    height, width = bits.shape
+    last = np.int64(len(words) - 1)
     for line in range(height):
         for column in range(width):
-            count = counts[line, column]
-            if count < np.float32(0.004):
-                pixels[line, column] = ground
-                continue
-            word = words[step_of(np.log1p(count) * per_step, 256)]
-            share = np.float32(min(np.float32(1), np.sqrt(count) * np.float32(2)))
-            source = np.uint32(share * np.float32(255)) << TWENTY_FOUR
-            for shift in (np.uint32(16), EIGHT, np.uint32(0)):
-                channel = (word >> shift) & np.uint32(255)
-                source |= np.uint32(channel * share) << shift
-            pixels[line, column] = over(source, ground)
+            step = np.int64(bits[line, column] >> np.uint32(16)) - np.int64(first)
+            pixels[line, column] = words[min(max(step, 0), last)]
+
+
+@compiled("float32[,] float64 float64 float64 float64 float64 float32[,]!")
+def magnify(
+    grid: NDArray[np.float32],
+    left: float,
+    bottom: float,
+    per_column: float,
+    per_line: float,
+    weight: float,
+    counts: NDArray[np.float32],
+) -> None:
+    """Fill a picture from a coarser grid, bilinear; ``left`` and ``bottom`` are in cells of the grid."""
+    height, width = counts.shape
+    lines, columns = grid.shape
+    first = np.empty(width, np.int64)
+    part = np.empty(width, np.float32)
+    for column in range(width):
+        place = left + (column + 0.5) * per_column - 0.5
+        inside = place > -1 and place < columns
+        first[column] = int(np.floor(place)) if inside else -9
+        part[column] = place - np.floor(place) if inside else 0.0
+    for line in range(height):
+        place = bottom + (height - line - 0.5) * per_line - 0.5
+        if not (place > -1 and place < lines):
+            counts[line] = 0
+            continue
+        low = int(np.floor(place))
+        up = np.float32(place - low)
+        for column in range(width):
+            begin = first[column]
+            found = np.float32(0)
+            if begin != -9:
+                along = part[column]
+                if low >= 0:
+                    share = (np.float32(1) - up) * np.float32(weight)
+                    if begin >= 0:
+                        found += grid[low, begin] * (np.float32(1) - along) * share
+                    if begin + 1 < columns:
+                        found += grid[low, begin + 1] * along * share
+                if low + 1 < lines:
+                    share = up * np.float32(weight)
+                    if begin >= 0:
+                        found += grid[low + 1, begin] * (np.float32(1) - along) * share
+                    if begin + 1 < columns:
+                        found += grid[low + 1, begin + 1] * along * share
+            counts[line, column] = found
+
+
+@compiled("float32[,] float64[,] float64[] float32[,]! float32[]!")
+def turn(
+    xyz: NDArray[np.float32],
+    axes: NDArray[np.float64],
+    centre: NDArray[np.float64],
+    xy: NDArray[np.float32],
+    depth: NDArray[np.float32],
+) -> None:
+    """Rotate about a centre, which keeps its place."""
+    a, b, c = axes[0, 0], axes[0, 1], axes[0, 2]
+    d, e, f = axes[1, 0], axes[1, 1], axes[1, 2]
+    g, h, i = axes[2, 0], axes[2, 1], axes[2, 2]
+    x0, y0, z0 = centre[0], centre[1], centre[2]
+    for row in range(len(xyz)):
+        x, y, z = xyz[row, 0] - x0, xyz[row, 1] - y0, xyz[row, 2] - z0
+        xy[row, 0] = a * x + b * y + c * z + x0
+        xy[row, 1] = d * x + e * y + f * z + y0
+        depth[row] = g * x + h * y + i * z

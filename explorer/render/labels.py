@@ -9,10 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from explorer.render._arrays import as_points, as_rows
+from explorer.render.point_index import Bounds, PointIndex
 from explorer.render.viewport import Viewport
 
 _ALL = np.empty(0, np.int64)
 MOST_CANDIDATES = 3000
+PER_CELL = 2
+MOST_LOOKED_THROUGH = 150_000
 
 
 class LabelDensity(StrEnum):
@@ -61,6 +64,7 @@ def candidates(
     viewport: Viewport,
     density: LabelDensity,
     order: NDArray[np.int64] | None = None,
+    index: PointIndex | None = None,
 ) -> NDArray[np.int64]:
     """The rows in view worth trying, most important first: the first few in each cell of a grid.
 
@@ -72,27 +76,78 @@ def candidates(
     density : LabelDensity
     order : int64 array, optional
         Rows by importance; the table's own order (most vocabularies: by frequency) without it.
+    index : PointIndex, optional
+        Of ``xy``. With it, where more than ``MOST_LOOKED_THROUGH`` rows are in view, only so many
+        of the table's most important rows are tried, and where fewer are, only those in view.
     """
     from explorer.render.kernels import first_in_cells
 
     if density is LabelDensity.NONE or not len(xy):
         return _ALL
-    sideways, upright = density.spacing
+    places, colours = as_points(xy, codes)
+    firsts = _ALL if order is None else np.asarray(order, np.int64)
+    if index is not None and index.table_rows == len(xy):
+        bounds = index.bounds(viewport)
+        if index.count(bounds) <= MOST_LOOKED_THROUGH:
+            return _best_in_view(index, bounds, colours, palette, viewport, density, order)
+        firsts = firsts[:MOST_LOOKED_THROUGH]
+        if order is None:
+            places, colours = places[:MOST_LOOKED_THROUGH], colours[:MOST_LOOKED_THROUGH]
     found = np.empty(MOST_CANDIDATES, np.int64)
     count = first_in_cells(
-        *as_points(xy, codes),
+        places,
+        colours,
         fully_shown(palette),
-        _ALL if order is None else as_rows(order, len(xy)),
+        as_rows(firsts, len(xy)),
         viewport.scale,
         *viewport.origin,
         viewport.width,
         viewport.height,
-        40 + sideways,
-        16 + upright,
-        2,
+        *_cell(density),
+        PER_CELL,
         found,
     )
     return found[:count]
+
+
+def _best_in_view(
+    index: PointIndex,
+    bounds: Bounds,
+    codes: NDArray[np.uint8],
+    palette: NDArray[np.uint8],
+    viewport: Viewport,
+    density: LabelDensity,
+    order: NDArray[np.int64] | None,
+) -> NDArray[np.int64]:
+    from explorer.render.kernels import best_in_cells
+
+    wide, high = _cell(density)
+    cells = (int(viewport.width / wide) + 2) * (int(viewport.height / high) + 2)
+    rows, ranks = np.full((cells, PER_CELL), -1, np.int32), np.zeros((cells, PER_CELL), np.int32)
+    best_in_cells(
+        index.xy,
+        index.rows,
+        index.spans(bounds),
+        index.codes_of(codes),
+        fully_shown(palette),
+        np.empty(0, np.int32) if order is None else index.ranks_of(order),
+        viewport.scale,
+        *viewport.origin,
+        viewport.width,
+        viewport.height,
+        wide,
+        high,
+        rows,
+        ranks,
+    )
+    taken = rows >= 0
+    by_rank = np.argsort(ranks[taken], kind="stable")[:MOST_CANDIDATES]
+    return rows[taken][by_rank].astype(np.int64)
+
+
+def _cell(density: LabelDensity) -> tuple[float, float]:
+    sideways, upright = density.spacing
+    return 40 + sideways, 16 + upright
 
 
 def fully_shown(palette: NDArray[np.uint8]) -> NDArray[np.bool_]:

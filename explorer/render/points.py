@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from explorer.render._arrays import as_points, as_rows
-from explorer.render.point_index import PointIndex, split
+from explorer.render.point_index import SAMPLED, PointIndex, split
 from explorer.render.viewport import Viewport
 
 _IN_PLACE = np.empty(0, np.int32)
@@ -67,11 +67,12 @@ class Points:
     ) -> Points:
         """What a view shows, or a fair sample of about ``most`` rows of it."""
         bounds = index.bounds(viewport, reach)
-        spans, share = index.spans(bounds), 1.0
-        count = int((spans[:, 1] - spans[:, 0]).sum())
-        if most is not None and count > most:
-            share = most / count
-            spans = index.spans(bounds, share)
+        count = index.count(bounds)
+        share = 1.0 if most is None or count <= most else most / count
+        of_sample = share
+        if index.sample is not None and share <= SAMPLED:
+            index, of_sample = index.sample, share / SAMPLED
+        spans = index.spans(bounds, of_sample)
         return cls(index.xy, index.codes_of(codes), index.rows, spans, 1, share)
 
     def __len__(self) -> int:

@@ -1,0 +1,91 @@
+"""A view of three dimensions: turned about their middle, then seen from the front."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+STEEPEST = math.pi / 2
+
+
+@dataclass(frozen=True)
+class Camera:
+    """How the points are turned; none of it is the plane of the first two components.
+
+    Attributes
+    ----------
+    yaw : float
+        Radians about the upright axis.
+    pitch : float
+        Radians towards the viewer, at most a quarter turn either way, so that up stays up.
+    """
+
+    yaw: float = 0.0
+    pitch: float = 0.0
+
+    def turned(self, right: float, down: float) -> Camera:
+        """As when a ball is rolled by the mouse, by so many radians: what is in front follows it."""
+        yaw = math.remainder(self.yaw + right, 2 * math.pi)
+        return replace(self, yaw=yaw, pitch=min(max(self.pitch + down, -STEEPEST), STEEPEST))
+
+    @property
+    def axes(self) -> NDArray[np.float64]:
+        """The directions right, up and towards the viewer, in the points' own axes; shape (3, 3)."""
+        sin_yaw, cos_yaw = math.sin(self.yaw), math.cos(self.yaw)
+        sin_pitch, cos_pitch = math.sin(self.pitch), math.cos(self.pitch)
+        return np.array(
+            [
+                [cos_yaw, 0.0, sin_yaw],
+                [sin_pitch * sin_yaw, cos_pitch, -sin_pitch * cos_yaw],
+                [-cos_pitch * sin_yaw, sin_pitch, cos_pitch * cos_yaw],
+            ]
+        )
+
+
+def project(
+    xyz: NDArray[np.floating],
+    camera: Camera,
+    out: tuple[NDArray[np.float32], NDArray[np.float32]] | None = None,
+    centre: tuple[float, float, float] | None = None,
+) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """Where the rows lie on the map, and how near to the viewer.
+
+    Parameters
+    ----------
+    xyz : float array, shape (rows, 3)
+        A row with a NaN has none in any direction.
+    camera : Camera
+    out : pair of float32 arrays, shapes (rows, 2) and (rows,), optional
+        Written instead of new ones.
+    centre : three floats, optional
+        The point to turn about, which stays where it is; without it, ``middle(xyz)``.
+
+    Returns
+    -------
+    xy : float32 array, shape (rows, 2)
+    depth : float32 array, shape (rows,)
+        Larger is nearer.
+    """
+    from explorer.render.kernels import turn
+
+    places = np.ascontiguousarray(xyz, np.float32)
+    if places.ndim != 2 or places.shape[1] != 3:
+        raise ValueError(f"positions of shape {places.shape} are not of three dimensions")
+    if out is None:
+        out = np.empty((len(places), 2), np.float32), np.empty(len(places), np.float32)
+    xy, depth = out
+    turn(places, camera.axes, np.array(middle(places) if centre is None else centre, np.float64), xy, depth)
+    return xy, depth
+
+
+def middle(xyz: NDArray[np.floating]) -> tuple[float, float, float]:
+    """The median of the rows that are finite, from a sample of them; the origin without any."""
+    sample = np.asarray(xyz[:: max(len(xyz) // 50_000, 1)], np.float64)
+    sample = sample[np.isfinite(sample).all(axis=1)]
+    if not len(sample):
+        return 0.0, 0.0, 0.0
+    x, y, z = np.median(sample, axis=0)
+    return float(x), float(y), float(z)
