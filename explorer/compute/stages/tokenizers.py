@@ -11,7 +11,7 @@ from tokenizers import Tokenizer as FileOfTokens
 
 from explorer.compute.encoders.tokenizer_files import FoundTokenizer, find_tokenizer
 from explorer.compute.stages.base import Opening, Tokenized, Tokenizer
-from explorer.compute.stages.pieces import MARKS, PieceTokenizer
+from explorer.compute.stages.pieces import MARKS, Marks, PieceTokenizer
 from explorer.compute.stages.rows import unknown_notes
 from explorer.compute.stages.words import WordTokenizer
 from explorer.core.labels import Labels, label_of
@@ -21,7 +21,7 @@ _FILES = frozenset(
     ("tokenizer.json", "vocab.json", "encoder.json", "vocab.txt", "tokenizer.model", "spiece.model")
 )
 _SAMPLE = 4000
-_MARKED = 0.1  # share of names that have a mark, from which it is one
+_MARKED = 0.05  # share of names with a mark, from which it is one
 
 
 def tokenizer_for(opening: Opening, labels: Labels | None) -> Tokenizer | None:
@@ -38,11 +38,21 @@ def tokenizer_for(opening: Opening, labels: Labels | None) -> Tokenizer | None:
         found = find_tokenizer(_folders(opening))
         if found is not None and found.size <= len(labels):
             return FileTokenizer(found, labels)
-    sample = [labels[row] for row in range(min(len(labels), _SAMPLE)) if not labels.missing[row]]
+    marks = _marks_of(labels)
+    return WordTokenizer(labels) if marks is None else PieceTokenizer(labels, marks)
+
+
+def _marks_of(labels: Labels) -> Marks | None:
+    """The marks that a vocabulary's names have; None where they are whole words."""
+    rows = range(0, len(labels), max(1, len(labels) // _SAMPLE))
+    sample = [labels[row] for row in rows if not labels.missing[row]]
     for marks in MARKS:
+        # No word holds a closing mark; those before a piece are letters and signs of some texts.
+        if marks.last and marks.last.encode() in labels.blob.tobytes():
+            return marks
         if sum(map(marks.are_in, sample)) > _MARKED * len(sample):
-            return PieceTokenizer(labels, marks)
-    return WordTokenizer(labels)
+            return marks
+    return None
 
 
 class FileTokenizer:

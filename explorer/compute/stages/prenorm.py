@@ -1,0 +1,80 @@
+"""A Transformer's layer that norms before each step: self-attention, then an MLP, each added to what came in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import torch
+from torch.nn import functional
+
+from explorer.compute.stages.attention import Looked, attend
+from explorer.compute.stages.base import stage
+from explorer.compute.stages.linear import Linear, Norm
+from explorer.core.stages import Of, Stage
+
+Activation = Callable[[torch.Tensor], torch.Tensor]
+
+_HOW = "self-attention, then an MLP"
+
+
+def gelu_tanh(x: torch.Tensor) -> torch.Tensor:
+    """GELU in its tanh form (Hendrycks and Gimpel, 2016)."""
+    return functional.gelu(x, approximate="tanh")
+
+
+def quick_gelu(x: torch.Tensor) -> torch.Tensor:
+    """``x * sigmoid(1.702 x)``, with which OpenAI's CLIPs were trained."""
+    return x * torch.sigmoid(1.702 * x)
+
+
+@dataclass(frozen=True, eq=False)
+class PreNormLayer:
+    """One layer.
+
+    Attributes
+    ----------
+    heads : int
+    norm_1, norm_2 : Norm
+        Before attention, before the MLP.
+    query, key, value, output : Linear
+    inner, outer : Linear
+    activation : callable
+    """
+
+    heads: int
+    norm_1: Norm
+    query: Linear
+    key: Linear
+    value: Linear
+    output: Linear
+    norm_2: Norm
+    inner: Linear
+    outer: Linear
+    activation: Activation
+
+    def __call__(self, x: torch.Tensor, *, causal: bool = False) -> tuple[torch.Tensor, Looked]:
+        """Shape (n, dim) kept."""
+        normed = self.norm_1(x)
+        mixed, looked = attend(
+            self.query(normed), self.key(normed), self.value(normed), self.heads, causal=causal
+        )
+        x = x + self.output(mixed)
+        return x + self.outer(self.activation(self.inner(self.norm_2(x)))), looked
+
+
+def run_layers(
+    x: torch.Tensor,
+    layers: Sequence[PreNormLayer],
+    *,
+    of: Of = Of.TOKENS,
+    causal: bool = False,
+    name: str = "after layer",
+) -> tuple[torch.Tensor, list[Stage], list[Looked]]:
+    """The last hidden state, shape (n, dim), the stage after each layer, and each layer's attention."""
+    stages, looked = [], []
+    for number, layer in enumerate(layers, 1):
+        x, seen = layer(x, causal=causal)
+        looked.append(seen)
+        stages.append(stage(f"{name} {number}", x, _HOW, of))
+    return x, stages, looked
