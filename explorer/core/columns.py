@@ -82,12 +82,12 @@ class Values:
 
     Attributes
     ----------
-    values : float64 array, shape (rows,)
+    values : float array, shape (rows,)
         NaN for rows without one. Dates are seconds since 1970, UTC.
     are_dates : bool
     """
 
-    values: NDArray[np.float64]
+    values: NDArray[np.floating]
     are_dates: bool = False
 
     def text(self, value: float) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from explorer.core.clustering import Clustering
 from explorer.core.listing import LoadedTable
 
 CLUSTER, NORM, ORDER, SIMILARITY, TRUST, PLAIN = (
@@ -16,7 +17,10 @@ CLUSTER, NORM, ORDER, SIMILARITY, TRUST, PLAIN = (
     "one colour",
 )
 
+ZERO_SHOT = "zero-shot class"
+
 PALETTES = ("standard", "colour-blind safe")
+AUTOMATIC, AS_CATEGORIES, AS_SCALE = SCALES = ("automatic", "categories", "scale")
 
 
 @dataclass(frozen=True)
@@ -33,12 +37,21 @@ class Colouring:
         Codes whose colour was chosen by hand: red, green and blue, 0 to 255.
     palette : str
         One of ``PALETTES``.
+    scale : str
+        Whether numbers are coloured along a scale, or each as a category: one of ``SCALES``.
+    item : str
+        Of a column of lists: colour the rows that have it; blank colours by the first item.
+    clustering : Clustering
+        How the clusters are found.
     """
 
     by: str = CLUSTER
     hidden: frozenset[int] = frozenset()
     recoloured: Mapping[int, tuple[int, int, int]] = field(default_factory=dict)
     palette: str = "standard"
+    scale: str = AUTOMATIC
+    item: str = ""
+    clustering: Clustering = field(default_factory=Clustering)
 
 
 def choices(table: LoadedTable) -> tuple[str, ...]:
@@ -55,4 +68,6 @@ def colouring_text(before: Colouring, after: Colouring) -> str:
         return "show a category" if len(after.hidden) < len(before.hidden) else "hide a category"
     if after.recoloured != before.recoloured:
         return "recolour a category"
-    return "change the palette"
+    if after.palette != before.palette:
+        return "change the palette"
+    return "change the clusters" if after.clustering != before.clustering else "change the colours"

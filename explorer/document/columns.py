@@ -1,0 +1,156 @@
+"""What rows can be filtered and coloured by: their metadata, and what the session knows of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from explorer.core.columns import Categories, Column, Kind, Values, label_column
+from explorer.core.health import RowState
+from explorer.document.colouring import (
+    AS_CATEGORIES,
+    AS_SCALE,
+    CLUSTER,
+    NORM,
+    ORDER,
+    SIMILARITY,
+    TRUST,
+    ZERO_SHOT,
+)
+from explorer.document.document import Document
+
+STATES = {
+    RowState.HEALTHY: "healthy",
+    RowState.NAN: "nan",
+    RowState.INFINITE: "infinite",
+    RowState.ZERO: "zero",
+    RowState.PADDING: "padding",
+}
+ANSWER_COLUMNS = ("score",)
+MAP_COLUMNS = ("cluster", "trust")
+
+
+class SessionColumns(Mapping[str, Column]):
+    """A document's columns as they are now, by the names that conditions use.
+
+    A metadata column hides one of the session's own of the same name.
+    """
+
+    def __init__(self, document: Document) -> None:
+        self._metadata = document.columns
+        self._makers = {} if document.table is None else _makers(document)
+
+    def __getitem__(self, name: str) -> Column:
+        if name in self._metadata:
+            return self._metadata[name]
+        return self._makers[name]()
+
+    def __iter__(self) -> Iterator[str]:
+        yield from (name for name in self._makers if name not in self._metadata)
+        yield from self._metadata
+
+    def __len__(self) -> int:
+        return len({*self._makers, *self._metadata})
+
+
+def _makers(document: Document) -> dict[str, Callable[[], Column]]:
+    table = document.table
+    assert table is not None
+    rows, health, labels = table.listing.rows, table.health, table.labels
+    clusters, trust, zero_shot = document.clusters, document.trust, document.zero_shot
+    makers: dict[str, Callable[[], Column]] = {
+        "row": lambda: Column("row", np.arange(rows)),
+        "rank": lambda: Column("rank", np.arange(1, rows + 1)),
+        "norm": lambda: Column("norm", health.norms),
+        "state": lambda: Column("state", np.array(list(STATES.values()))[health.states]),
+        "score": lambda: Column("score", similarities(document)),
+    }
+    if labels is not None:
+        makers["label"] = lambda: label_column(labels)
+    if clusters is not None:
+        codes = clusters.codes
+        makers["cluster"] = lambda: Column("cluster", np.where(codes < 0, np.nan, codes + 1.0))
+    if trust is not None and trust.per_row is not None:
+        shares = trust.per_row
+        makers["trust"] = lambda: Column("trust", shares)
+    if zero_shot is not None:
+        makers["class"] = lambda: Column("class", np.array([*zero_shot.classes, ""])[zero_shot.codes])
+    return makers
+
+
+def similarities(document: Document) -> NDArray[np.float32]:
+    """Each row's score under the question shown; NaN where it is not known."""
+    assert document.table is not None
+    if document.similarities is not None:
+        return document.similarities
+    scores = np.full(document.table.listing.rows, np.nan, np.float32)
+    if document.answer is not None:
+        scores[document.answer.result.rows] = document.answer.result.scores
+    return scores
+
+
+def colour_data(document: Document) -> Categories | Values | None:
+    """What the rows are coloured by: a category or a number for each.
+
+    None where all have one colour, as while what is asked for is not there yet (clusters, an answer,
+    trust). The codes of categories are those that ``Colouring.hidden`` and ``recoloured`` speak of.
+    """
+    if document.table is None:
+        return None
+    colouring = document.colouring
+    if colouring.by in _KNOWN:
+        return _KNOWN[colouring.by](document)
+    column = document.columns.get(colouring.by)
+    return None if column is None else _column_data(column, colouring.scale, colouring.item)
+
+
+def _clusters(document: Document) -> Categories | None:
+    clusters = document.clusters
+    return None if clusters is None else Categories.of(clusters.codes, clusters.names)
+
+
+def _norms(document: Document) -> Values | None:
+    return None if document.table is None else Values(document.table.health.norms)
+
+
+def _order(document: Document) -> Values | None:
+    return (
+        None if document.table is None else Values(np.arange(document.table.listing.rows, dtype=np.float32))
+    )
+
+
+def _similarity(document: Document) -> Values | None:
+    return None if document.answer is None else Values(similarities(document))
+
+
+def _trust(document: Document) -> Values | None:
+    trust = document.trust
+    return None if trust is None or trust.per_row is None else Values(trust.per_row)
+
+
+def _zero_shot(document: Document) -> Categories | None:
+    shot = document.zero_shot
+    return None if shot is None else Categories.of(shot.codes, shot.classes)
+
+
+_KNOWN: dict[str, Callable[[Document], Categories | Values | None]] = {
+    CLUSTER: _clusters,
+    NORM: _norms,
+    ORDER: _order,
+    SIMILARITY: _similarity,
+    TRUST: _trust,
+    ZERO_SHOT: _zero_shot,
+}
+
+
+def _column_data(column: Column, scale: str, item: str) -> Categories | Values:
+    if column.kind is Kind.LIST and item in column.items.names:
+        wanted = np.array([name == item for name in column.items.names])
+        return Categories.of(np.where(column.items.rows_with(wanted), 0, -1), (item,))
+    if column.kind in (Kind.NUMBER, Kind.DATE):
+        along = scale == AS_SCALE or (scale != AS_CATEGORIES and not column.is_coded)
+        if along:
+            return Values(column.numbers, are_dates=column.kind is Kind.DATE)
+    return column.categories
