@@ -10,10 +10,11 @@ import numpy as np
 from explorer.cli.candidates import open_candidates
 from explorer.cli.printing import print_columns, print_json, print_notes, printable
 from explorer.compute.device import choose_device
-from explorer.compute.retrieval import picture_query, read_query
+from explorer.compute.retrieval import picture_query
 from explorer.compute.search import search
 from explorer.compute.vectors import Vectors
 from explorer.core.errors import ExplorerError
+from explorer.core.query_text import read_query
 from explorer.core.results import Metric
 from explorer.readers.pictures import read_picture
 

@@ -2,20 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+import tempfile
 from dataclasses import replace
+from pathlib import Path
 
-from PySide6.QtCore import QObject, QTimer, Signal
+import numpy as np
+from PySide6.QtCore import QObject, Signal
 
+from explorer.commands.label_indexing import LabelIndexing
 from explorer.commands.notices import Notices
+from explorer.commands.query_vectors import QueryVectors
+from explorer.core.encoder_info import EncodedParts, EncoderInfo
 from explorer.core.errors import ExplorerError
 from explorer.core.label_index import LabelIndex
-from explorer.core.query import RowTerm, format_label
+from explorer.core.query import RowTerm, format_label, parse_partial
 from explorer.core.query_outline import outline
+from explorer.core.query_text import PictureTerm, Understood, understand
 from explorer.core.results import SearchResult
-from explorer.document import Answer, Document, Question
+from explorer.core.retrieval import Classified, Retrieval
+from explorer.core.table import Role
+from explorer.core.text_note import TextNote
+from explorer.document import Answer, Document, Question, ZeroShot
+from explorer.document.colouring import ZERO_SHOT, Colouring
 from explorer.document.settings import Settings
 from explorer.jobs import Job, Jobs
+
+_OF_PICTURES = (Role.IMAGES, Role.JOINT)
 
 
 class Asking(QObject):
@@ -40,54 +52,45 @@ class Asking(QObject):
         self._settings = settings
         self._search: Job | None = None
         self._suggesting: Job | None = None
-        self._waiting: str | None = None
+        self._waiting: tuple[str, bool] | None = None
+        self._encoder_loading = False
         self._draft: Question | None = None
-        self._building: Generator[float, None, LabelIndex] | None = None
-        self._index: LabelIndex | None = None
-        self._timer = QTimer(self)
-        self._timer.setInterval(0)
-        self._timer.timeout.connect(self._build_on)
+        self._parts = QueryVectors()
+        self._pasted: tempfile.TemporaryDirectory[str] | None = None
+        self._labels = LabelIndexing()
+        self._labels.ready.connect(self._labels_ready)
 
     def begin(self) -> None:
-        """Take up a new table: index its labels, a slice at a time so that the window stays free."""
+        """Take up a new table: index its labels."""
         self._stop_search()
         self._waiting = None
-        self._building = None
-        self._index = None
         table = self._document.table
-        if table is None or table.labels is None:
-            self._timer.stop()
-            self.index_ready.emit()
-            return
-        self._building = LabelIndex.in_slices(table.labels)
-        self._timer.start()
+        self._labels.begin(None if table is None else table.labels)
 
-    def _build_on(self) -> None:
-        if self._building is None:
-            self._timer.stop()
-            return
-        try:
-            next(self._building)
-        except StopIteration as ended:
-            self._timer.stop()
-            self._building = None
-            self._index = ended.value
-            self.index_ready.emit()
-            if self._waiting is not None:
-                self.ask(self._waiting)
+    def _labels_ready(self) -> None:
+        self.index_ready.emit()
+        self._ask_waiting()
+
+    def encoder_loading(self, loading: bool) -> None:
+        """Have words wait for an encoder that is on its way, or ask what has waited for it."""
+        self._encoder_loading = loading
+        self._ask_waiting()
+
+    def _ask_waiting(self) -> None:
+        if self._waiting is not None and not self.is_indexing:
+            text, settled = self._waiting
+            self.ask(text, settled=settled)
 
     @property
     def index(self) -> LabelIndex | None:
         """The shown table's labels, ready to be searched; None while they are not, or without any."""
         table = self._document.table
-        if self._index is None or table is None or self._index.labels is not table.labels:
-            return None
-        return self._index
+        return None if table is None or table.labels is None else self._labels.of(table.labels)
 
     @property
     def is_indexing(self) -> bool:
         """Whether the labels are still being indexed."""
-        return self._building is not None
+        return self._labels.is_building
 
     def question(self, text: str) -> Question:
         """What a typed text asks for, with the present options.
@@ -101,12 +104,34 @@ class Asking(QObject):
         table = self._document.table
         if table is None:
             raise ExplorerError("There is no table to ask.", "Open a file first.")
-        understood = outline(text, self.index, table.listing.rows)
-        resolved = understood.resolved
-        if resolved is None:
-            assert understood.problem is not None
-            raise understood.problem
-        return self._with_options(Question(text.strip(), resolved.terms, resolved.matched, resolved.notes))
+        typed = text.strip()
+        found = self._understood(typed) if typed else Understood(())
+        question = Question(typed, found.rows, found.matched, found.notes, texts=found.texts)
+        return self._with_options(replace(question, pictures=self._document.query_pictures))
+
+    def _understood(self, text: str) -> Understood:
+        """Rows and texts of what was typed: texts only where an encoder reads them."""
+        table, encoder = self._document.table, self._document.encoder
+        assert table is not None
+        if encoder is not None and encoder.has_text:
+            return understand(text, self.index, table.listing.rows, words_first=self.words_first)
+        labels = outline(text, self.index, table.listing.rows)
+        if labels.resolved is None:
+            assert labels.problem is not None
+            if table.listing.role in _OF_PICTURES and parse_partial(text).problem is None:
+                raise ExplorerError(
+                    f"There is no encoder to read “{text}”.", "Choose the one that made these vectors."
+                )
+            raise labels.problem
+        resolved = labels.resolved
+        return Understood(resolved.terms, (), resolved.matched, resolved.notes)
+
+    @property
+    def words_first(self) -> bool:
+        """Whether plain words go to the encoder even where they are a label: rows are pictures."""
+        table, encoder = self._document.table, self._document.encoder
+        reads = encoder is not None and encoder.has_text
+        return reads and table is not None and table.listing.role in _OF_PICTURES
 
     def _with_options(self, question: Question) -> Question:
         document = self._document
@@ -119,7 +144,7 @@ class Asking(QObject):
         )
 
     def ask(self, text: str, *, settled: bool = True) -> None:
-        """Ask what was typed; blank text clears the answer.
+        """Ask what was typed, together with the pictures that are attached; nothing at all clears the answer.
 
         Parameters
         ----------
@@ -128,20 +153,24 @@ class Asking(QObject):
             False for a text that is still being typed: it is not remembered among the earlier
             queries, and what it grows into takes its place in the history.
         """
-        if not text.strip():
+        if not text.strip() and not self._document.query_pictures:
+            self._waiting = None
             self._stop_search()
             self._document.set_answer(None)
             return
         if self.is_indexing:
-            self._waiting = text if settled else None
+            self._waiting = (text, True) if settled else None
             return
         self._waiting = None
         try:
             question = self.question(text)
         except ExplorerError as error:
-            self.rejected.emit(error)
+            if self._encoder_loading:
+                self._waiting = text, settled
+            else:
+                self.rejected.emit(error)
             return
-        if settled:
+        if settled and question.text:
             self._settings.remember_query(question.text)
         in_place = self._grew_from_draft(question)
         self._draft = None if settled else question
@@ -181,6 +210,7 @@ class Asking(QObject):
         """Ask for the neighbours of one row, as a click on it does."""
         table = self._document.table
         if table is not None and 0 <= row < table.listing.rows:
+            self._document.set_query_pictures(())
             self._put(self._with_options(Question(self.text_for(row), (RowTerm(1.0, row),))))
 
     def text_for(self, row: int) -> str:
@@ -192,9 +222,9 @@ class Asking(QObject):
             and self.index is not None
             and not table.labels.missing[row]
         ):
-            label = format_label(table.labels[row])
-            resolved = outline(label, self.index, table.listing.rows).resolved
-            if resolved is not None and resolved.terms == (RowTerm(1.0, row),):
+            label = format_label(table.labels[row], quoted=self.words_first)
+            found = understand(label, self.index, table.listing.rows, words_first=self.words_first)
+            if found.rows == (RowTerm(1.0, row),) and not found.texts:
                 return label
         return f"#{row}"
 
@@ -227,13 +257,51 @@ class Asking(QObject):
             steps += 1
         question = self._document.questions.go(steps)
         if question is not None:
+            self._document.set_query_pictures(question.pictures)
             self._put(question)
 
     def _put(self, question: Question, *, in_place: bool = False) -> None:
+        """Have a question answered; what it has for the encoder is encoded first."""
+        self._stop_search()
+        if not question.texts and not question.pictures:
+            self._find(question, None, (), in_place)
+            return
+        encoder = self._document.encoder
+        try:
+            encoder = _able(encoder, question)
+        except ExplorerError as error:
+            self.rejected.emit(error)
+            return
+        texts, pictures = self._parts.missing(encoder, question)
+        if not texts and not pictures:
+            self._find_sum(encoder, question, in_place)
+            return
+        job = self._jobs.encode(encoder.path, texts, pictures)
+        self._search = job
+
+        def arrived(encoded: EncodedParts) -> None:
+            self._parts.put(encoder, texts, pictures, encoded)
+            if self._search is job:
+                self._find_sum(encoder, question, in_place)
+
+        job.finished.connect(arrived)
+        job.failed.connect(lambda error: self._refuse(job, error))
+
+    def _find_sum(self, encoder: EncoderInfo, question: Question, in_place: bool) -> None:
+        self._search = None
+        try:
+            vector, notes = self._parts.sum(encoder, question)
+        except ExplorerError as error:
+            self.rejected.emit(error)
+            return
+        self._find(question, vector, notes, in_place)
+
+    def _find(
+        self, question: Question, vector: np.ndarray | None, notes: tuple[TextNote, ...], in_place: bool
+    ) -> None:
         table = self._document.table
         if table is None:
             return
-        self._stop_search()
         job = self._jobs.search(
             table.key,
             question.terms,
@@ -241,28 +309,130 @@ class Asking(QObject):
             question.k,
             all_rows=question.all_rows,
             include_query=question.include_query,
+            vector=vector,
         )
         self._search = job
 
         def arrived(result: SearchResult) -> None:
             if self._search is job:
                 self._search = None
-                self._document.set_answer(Answer(question, result), in_place=in_place)
-
-        def failed(error: ExplorerError) -> None:
-            if self._search is job:
-                self._search = None
-            self.rejected.emit(error)
+                self._document.set_answer(Answer(question, result, notes), in_place=in_place)
 
         job.finished.connect(arrived)
-        job.failed.connect(failed)
+        job.failed.connect(lambda error: self._refuse(job, error))
+
+    def _refuse(self, job: Job, error: ExplorerError) -> None:
+        if self._search is job:
+            self._search = None
+        self.rejected.emit(error)
 
     def _stop_search(self) -> None:
         if self._search is not None:
             self._search.cancel()
             self._search = None
 
+    # Pictures
+
+    def ask_picture(self, path: str, weight: float = 1.0, text: str = "") -> None:
+        """Ask for what is nearest to a picture file, together with a text where one is typed.
+
+        The picture stays attached to what is asked next, until ``remove_pictures``.
+        """
+        self._document.set_query_pictures((PictureTerm(weight, str(Path(path).absolute())),))
+        self.ask(text)
+
+    def paste_picture(self, data: bytes, text: str = "") -> None:
+        """Ask for what is nearest to a picture that no file holds, given as a PNG's or JPEG's bytes."""
+        if self._pasted is None:
+            self._pasted = tempfile.TemporaryDirectory(prefix="embedding-explorer-pasted-")
+        number = len(list(Path(self._pasted.name).iterdir()))
+        folder = Path(self._pasted.name, str(number))
+        folder.mkdir()
+        (folder / "pasted picture").write_bytes(data)
+        self.ask_picture(str(folder / "pasted picture"), text=text)
+
+    def remove_pictures(self, text: str = "") -> None:
+        """Take the attached pictures away, and ask the text alone."""
+        self._document.set_query_pictures(())
+        self.ask(text)
+
+    def more_like(self, row: int) -> None:
+        """Ask for what is nearest to a row's picture."""
+        self.ask_row(row)
+
+    # Judging the whole table by the encoder
+
+    def zero_shot(self, classes: list[str]) -> None:
+        """Colour the map by the typed class that each row is nearest to."""
+        table, encoder = self._document.table, self._document.encoder
+        wanted = tuple(dict.fromkeys(name.strip() for name in classes if name.strip()))
+        if table is None or not wanted:
+            return
+        if encoder is None or not encoder.has_text:
+            self._notices.error(
+                ExplorerError("There is no encoder to read the classes.", "Choose one for this table.")
+            )
+            return
+        key = table.key
+
+        def encoded(parts: EncodedParts) -> None:
+            job = self._jobs.classify(
+                key,
+                parts.vectors,
+                encoder.similarity_kind,
+                encoder.similarity_scale,
+                encoder.similarity_bias,
+            )
+            job.finished.connect(classified)
+            job.failed.connect(self._notices.error)
+
+        def classified(found: Classified) -> None:
+            shown = self._document.table
+            if shown is not None and shown.key == key:
+                trained = encoder.similarity_kind is not None
+                self._document.set_zero_shot(ZeroShot(wanted, found.codes, found.probability, trained))
+                self._document.set_colouring(Colouring(by=ZERO_SHOT))
+
+        job = self._jobs.encode(encoder.path, wanted)
+        job.finished.connect(encoded)
+        job.failed.connect(self._notices.error)
+
+    def evaluate(self) -> None:
+        """Measure how well the shown index's captions find their pictures, and the pictures their captions."""
+        table = self._document.table
+        if table is None:
+            return
+        key = table.key
+        job = self._jobs.evaluate(table.path)
+
+        def arrived(retrieval: Retrieval) -> None:
+            shown = self._document.table
+            if shown is not None and shown.key == key:
+                self._document.set_retrieval(retrieval)
+
+        job.finished.connect(arrived)
+        job.failed.connect(self._notices.error)
+
     def close(self) -> None:
         """Stop what is under way."""
-        self._timer.stop()
+        self._labels.close()
         self._stop_search()
+        if self._pasted is not None:
+            self._pasted.cleanup()
+            self._pasted = None
+
+
+def _able(encoder: EncoderInfo | None, question: Question) -> EncoderInfo:
+    """The encoder, where it can read all that is asked.
+
+    Raises
+    ------
+    ExplorerError
+    """
+    if encoder is None:
+        raise ExplorerError("There is no encoder for this table.", "Choose the one that made its vectors.")
+    if question.pictures and not encoder.has_images:
+        raise ExplorerError(f"{encoder.name} sees no pictures.", "Choose an encoder such as CLIP.")
+    if question.texts and not encoder.has_text:
+        raise ExplorerError(f"{encoder.name} reads no text.", "Choose an encoder such as CLIP.")
+    return encoder

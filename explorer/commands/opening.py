@@ -35,6 +35,7 @@ class Opening(QObject):
     pictures_found = Signal(str)
     reading_begun = Signal()
     reading_failed = Signal()
+    unfinished_wanted = Signal(str)
 
     def __init__(self, document: Document, jobs: Jobs, notices: Notices, settings: Settings) -> None:
         super().__init__()
@@ -146,6 +147,9 @@ class Opening(QObject):
         if not is_index(Path(listing.path)) and _pictures_in(listing.path) >= MANY_PICTURES:
             notes.append(f"{name} holds pictures, too.")
             actions.append(("Index its pictures…", lambda: self.pictures_found.emit(listing.path)))
+        if listing.manifest is not None and not listing.manifest.complete:
+            notes.append("Its pictures are not all indexed yet.")
+            actions.append(("Go on", lambda: self.unfinished_wanted.emit(listing.path)))
         if len(listing.tables) > 1:
             notes.insert(0, f"{name} holds {len(listing.tables)} tables; {shown} is shown.")
             actions.append(("Choose table…", lambda: self.picker_wanted.emit(listing.path)))
@@ -174,6 +178,12 @@ class Opening(QObject):
             self.pictures_found.emit(path)
         else:
             self._notices.error(error)
+
+    def show_index(self, index: str) -> None:
+        """Open an index that has been made or brought up to date; the table of it that is shown stays so."""
+        table = self._document.table
+        shown = table.listing.name if table is not None and table.path == index else None
+        self._open_one(index, shown, {})
 
     def choose_table(self, path: str, name: str, *, scaled: bool = False) -> None:
         """Load a table of an open file and put it onto the map.

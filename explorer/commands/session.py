@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from explorer.commands.asking import Asking
+from explorer.commands.encoding import Encoding
+from explorer.commands.indexing import Indexing
 from explorer.commands.mapping import Mapping
 from explorer.commands.notices import Notices
 from explorer.commands.opening import Opening
@@ -25,6 +27,8 @@ class Session:
     mapping : Mapping
     asking : Asking
     selecting : Selecting
+    encoding : Encoding
+    indexing : Indexing
     """
 
     def __init__(self, document: Document, jobs: Jobs, settings: Settings) -> None:
@@ -36,11 +40,17 @@ class Session:
         self.asking = Asking(document, jobs, self.notices, settings)
         self.selecting = Selecting(document)
         self.opening = Opening(document, jobs, self.notices, settings)
+        self.encoding = Encoding(document, jobs, self.notices, settings)
+        self.indexing = Indexing(document, jobs, self.notices, settings)
         jobs.worker_restarted.connect(self._tell_of_restart)
         self.opening.reading_begun.connect(self.mapping.make_way)
         self.opening.reading_failed.connect(self.mapping.take_up)
         self.opening.table_loaded.connect(self.mapping.begin)
         self.opening.table_loaded.connect(self.asking.begin)
+        self.opening.table_loaded.connect(self.encoding.begin)
+        self.opening.unfinished_wanted.connect(self.indexing.go_on)
+        self.encoding.loading_changed.connect(self.asking.encoder_loading)
+        self.indexing.index_wanted.connect(self.opening.show_index)
 
     def _tell_of_restart(self, _worker: str, _reason: str) -> None:
         self.notices.tell(
@@ -49,5 +59,6 @@ class Session:
 
     def close(self) -> None:
         """Stop what is under way; the workers are their maker's to end."""
+        self.indexing.close()
         self.asking.close()
         self.mapping.close()

@@ -17,7 +17,7 @@ def run_worker(name: str, connection: Connection, folder: Path, device: str) -> 
 
     Parameters
     ----------
-    name : {"vectors", "layout"}
+    name : {"vectors", "layout", "encoder"}
     connection : Connection
     folder : Path
         The session's folder for arrays.
@@ -31,6 +31,10 @@ def run_worker(name: str, connection: Connection, folder: Path, device: str) -> 
         from explorer.compute.vectors_worker import serve as serve_vectors
 
         serve_vectors(connection, folder, device)
+    elif name == "encoder":
+        from explorer.compute.encoder_worker import serve as serve_encoder
+
+        serve_encoder(connection, folder, device)
     else:
         from explorer.compute.layout_worker import serve as serve_layout
 

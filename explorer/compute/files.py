@@ -46,7 +46,7 @@ class Files:
             if place > 0:
                 self._values.pop(table.name, None)
             tables.append(table_listing(table, values))
-        return FileListing(str(opened.path), opened.format, tuple(tables), opened.notes)
+        return FileListing(str(opened.path), opened.format, tuple(tables), opened.notes, opened.manifest)
 
     def table(self, source: Source, name: str) -> tuple[EmbeddingTable, NDArray]:
         """One table and its values, which are not kept here any longer.

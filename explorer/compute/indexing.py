@@ -211,16 +211,16 @@ class _Run:
         pace = _Pace("Pictures", total)
         self.tell(pace.at(0))
         done = 0
-        try:
-            with Decoders(preprocessing, min(size, total), processes) as decoders:
+        with Decoders(preprocessing, min(size, total), processes) as decoders:
+            try:
                 for batch in decoders.batches(tasks):
                     self._take(batch)
                     done += len(batch.decoded)
                     if time.monotonic() - self._saved_at > _SAVE_SECONDS or len(self._found) >= _SAVE_ROWS:
                         self._save()
                     self.tell(pace.at(done))
-        finally:
-            self._save()
+            finally:
+                self._save()  # before the decoders end, which takes its time
 
     def encode_captions(self) -> None:
         """Encode the captions that have no vector yet, where the encoder reads texts."""

@@ -7,25 +7,34 @@ import threading
 from collections.abc import Callable
 
 from explorer.compute.protocol import (
+    ENCODER,
     LAYOUT,
     VECTORS,
     Cancel,
     Done,
+    EncodeQuery,
+    Evaluate,
     Failed,
+    IndexFolder,
     LayOut,
     LoadTable,
+    OpenEncoder,
+    Pause,
     ReleaseTable,
     Request,
     RestoreTable,
+    Resume,
     Stopped,
 )
 from explorer.compute.sharing import SessionFolder, table_group
 from explorer.compute.worker import NOBODY, Worker
 from explorer.core.listing import LoadedTable
 
+_ENCODING = (OpenEncoder, EncodeQuery, IndexFolder, Evaluate)
+
 
 class Pool:
-    """The ``vectors`` and the ``layout`` worker.
+    """The ``vectors`` and the ``layout`` worker, and the ``encoder`` once there is something to encode.
 
     Parameters
     ----------
@@ -45,12 +54,16 @@ class Pool:
             name: Worker(name, self.folder, device, self._hear, restore)
             for name, restore in ((VECTORS, self._to_restore), (LAYOUT, list))
         }
+        self._workers[ENCODER] = Worker(ENCODER, self.folder, device, self._hear, list, has_children=True)
 
     def start(self) -> None:
-        """Begin to start the workers. They end with this process at the latest."""
+        """Begin to start the workers; the encoder waits for its first request, as its libraries are large.
+
+        They end with this process at the latest.
+        """
         atexit.register(self.close)
-        for worker in self._workers.values():
-            worker.start()
+        for name in (VECTORS, LAYOUT):
+            self._workers[name].start()
 
     def submit(self, request: Request) -> None:
         """Put a request in line at the worker that answers its kind."""
@@ -62,11 +75,21 @@ class Pool:
                 self._loads = {i: load for i, load in self._loads.items() if load.key != request.key}
         if isinstance(request, ReleaseTable):
             self.folder.drop(table_group(request.key))
-        self._worker_of(request).send(request)
+        worker = self._worker_of(request)
+        worker.start()
+        worker.send(request)
 
     def cancel(self, request: Request) -> None:
         """Ask for a request to stop; its worker answers Stopped, or Done where it was quicker."""
         self._worker_of(request).send(Cancel(request.id))
+
+    def pause(self, request: Request) -> None:
+        """Have a request stand still at its next checkpoint."""
+        self._worker_of(request).send(Pause(request.id))
+
+    def resume(self, request: Request) -> None:
+        """Let a paused request go on."""
+        self._worker_of(request).send(Resume(request.id))
 
     def pid(self, name: str) -> int | None:
         """The process id of a worker."""
@@ -82,6 +105,8 @@ class Pool:
         self.folder.remove()
 
     def _worker_of(self, request: Request) -> Worker:
+        if isinstance(request, _ENCODING):
+            return self._workers[ENCODER]
         return self._workers[LAYOUT if isinstance(request, LayOut) else VECTORS]
 
     def _hear(self, message: object) -> None:

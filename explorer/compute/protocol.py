@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from explorer.core.device import DeviceInfo
-from explorer.core.errors import ExplorerError
+from explorer.core.errors import ExplorerError, WorkerLost
 from explorer.core.health import Health
 from explorer.core.layout import LayoutSettings
 from explorer.core.query import RowTerm
@@ -19,6 +19,7 @@ from explorer.core.results import Metric
 
 VECTORS = "vectors"
 LAYOUT = "layout"
+ENCODER = "encoder"
 
 
 @dataclass(frozen=True)
@@ -93,7 +94,10 @@ class BuildGraph(Request):
 
 @dataclass(frozen=True, eq=False)
 class Search(Request):
-    """For a SearchResult: of the weighted rows, or of a vector from elsewhere."""
+    """For a SearchResult: of the weighted rows, of a vector from elsewhere, or of the sum of both.
+
+    With a vector, the rows are scaled to unit length whatever the metric, as its own parts were.
+    """
 
     key: int
     terms: tuple[RowTerm, ...]
@@ -101,7 +105,7 @@ class Search(Request):
     k: int
     all_rows: bool = False
     include_query: bool = False
-    vector: NDArray[np.float32] | None = None
+    vector: NDArray[np.floating] | None = None
 
 
 @dataclass(frozen=True)
@@ -148,6 +152,76 @@ class CountPairs(Request):
 
 
 @dataclass(frozen=True, eq=False)
+class Classify(Request):
+    """For Classified: the class that each row is nearest to, and its probability.
+
+    Attributes
+    ----------
+    key : int
+    class_vectors : float32 array, shape (classes, dim)
+    kind : {"softmax", "sigmoid"} or None
+        How the encoder turns a cosine into a probability; None keeps the cosine.
+    scale, bias : float
+    """
+
+    key: int
+    class_vectors: NDArray[np.float32]
+    kind: str | None
+    scale: float = 1.0
+    bias: float = 0.0
+
+
+@dataclass(frozen=True)
+class OpenEncoder(Request):
+    """For an EncoderInfo, on the encoder worker.
+
+    Attributes
+    ----------
+    path : str
+        A folder, a file, or the name of a cached model.
+    index : str or None
+        The picture index that it is for: an encoder that did not make it is refused.
+    """
+
+    path: str
+    index: str | None = None
+
+
+@dataclass(frozen=True)
+class EncodeQuery(Request):
+    """For EncodedParts, on the encoder worker: ``path`` names the encoder, ``pictures`` are files."""
+
+    path: str
+    texts: tuple[str, ...] = ()
+    pictures: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class IndexFolder(Request):
+    """For an IndexReport, on the encoder worker: a folder of pictures to an index, or one brought up to date.
+
+    Attributes
+    ----------
+    folder, encoder, index : str
+        Paths.
+    captions : str or None
+        A list chosen by hand.
+    """
+
+    folder: str
+    encoder: str
+    index: str
+    captions: str | None = None
+
+
+@dataclass(frozen=True)
+class Evaluate(Request):
+    """For a Retrieval of an index's captions and pictures, on the encoder worker."""
+
+    index: str
+
+
+@dataclass(frozen=True, eq=False)
 class LayOut(Request):
     """For a Layout by UMAP, on the layout worker.
 
@@ -181,6 +255,20 @@ class Cancel:
 
 
 @dataclass(frozen=True)
+class Pause:
+    """Has a running or waiting request stand still at its next checkpoint."""
+
+    id: int
+
+
+@dataclass(frozen=True)
+class Resume:
+    """Lets a request go on that was paused."""
+
+    id: int
+
+
+@dataclass(frozen=True)
 class Quit:
     """Asks the worker to end."""
 
@@ -209,6 +297,13 @@ class Moving(Reply):
 
 
 @dataclass(frozen=True, eq=False)
+class Told(Reply):
+    """Something that the work has to say of itself on its way, e.g. an IndexProgress."""
+
+    news: object
+
+
+@dataclass(frozen=True, eq=False)
 class Done(Reply):
     """The result."""
 
@@ -222,15 +317,16 @@ class Stopped(Reply):
 
 @dataclass(frozen=True)
 class Failed(Reply):
-    """The request could not be met; for the person at the window."""
+    """The request could not be met; for the person at the window. ``lost``: its worker has died."""
 
     message: str
     hint: str = ""
     detail: str = ""
+    lost: bool = False
 
     @property
     def error(self) -> ExplorerError:
-        return ExplorerError(self.message, self.hint, self.detail)
+        return (WorkerLost if self.lost else ExplorerError)(self.message, self.hint, self.detail)
 
 
 Final = Done | Stopped | Failed
@@ -254,6 +350,7 @@ class Restarted:
 
 @dataclass(frozen=True)
 class DeviceChanged:
-    """The device's memory as it is now."""
+    """The device's memory as it is now, as a worker sees it."""
 
     info: DeviceInfo
+    worker: str = VECTORS

@@ -12,7 +12,8 @@ from explorer.compute.checkpoint import Checkpoint, no_checkpoint
 from explorer.compute.decoding import within_reason
 from explorer.compute.encoders.base import Encoder
 from explorer.core.errors import ExplorerError
-from explorer.core.query import Term, parse_partial
+from explorer.core.query import Term
+from explorer.core.retrieval import Recall, Retrieval
 from explorer.readers.pictures import Picture
 
 _BLOCK_BYTES = 32 << 20
@@ -34,66 +35,6 @@ class PictureQuery:
     vector: NDArray[np.float64]
     own: tuple[int, ...] = ()
     notes: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class Recall:
-    """How well queries find what belongs to them.
-
-    Attributes
-    ----------
-    at_1, at_5, at_10 : float
-        The share of queries whose best match is among the first so many.
-    median_rank : float
-        Of the best match; 1 is the first.
-    queries : int
-    """
-
-    at_1: float
-    at_5: float
-    at_10: float
-    median_rank: float
-    queries: int
-
-    @classmethod
-    def of(cls, ranks: NDArray[np.int64]) -> Recall:
-        """Summarise ranks, of which 1 is the best."""
-        first, five, ten = (float(np.mean(ranks <= k)) for k in (1, 5, 10))
-        return cls(first, five, ten, float(np.median(ranks)), len(ranks))
-
-
-@dataclass(frozen=True)
-class Retrieval:
-    """Both directions.
-
-    Attributes
-    ----------
-    text_to_image, image_to_text : Recall
-    """
-
-    text_to_image: Recall
-    image_to_text: Recall
-
-
-def read_query(text: str) -> tuple[tuple[Term, ...], tuple[str, ...]]:
-    """The terms of a query for pictures, and notes on how it was read.
-
-    The grammar is that of ``explorer.core.query``; words without an operator between them are one text.
-
-    Raises
-    ------
-    ExplorerError
-        The text is no query.
-    """
-    query = parse_partial(text)
-    whole = Term(1.0, text.strip(), None, False, 0, len(text))
-    if query.is_sentence:
-        return (whole,), ()
-    if query.problem is None:
-        return query.terms, ()
-    if query.operators or not text.strip():
-        raise query.problem
-    return (whole,), (f"Read as one text: {text.strip()}",)
 
 
 def picture_query(

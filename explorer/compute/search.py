@@ -148,7 +148,7 @@ def search(
     rounded = np.ldexp(exact, -np.frexp(np.abs(exact).max())[1]).astype(np.float32)
     order = np.argsort(rounded if metric.ascending else -rounded, kind="stable")[:k]
     scores = np.clip(exact[order], -_FLOAT32_MAX, _FLOAT32_MAX).astype(np.float32)
-    return SearchResult(chosen[order], scores, metric, _background(rough.scores))
+    return SearchResult(chosen[order], scores, metric, _background(rough.scores), query)
 
 
 def find_neighbours(

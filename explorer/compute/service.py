@@ -19,7 +19,18 @@ from contextlib import suppress
 from multiprocessing.connection import Connection
 from typing import NoReturn
 
-from explorer.compute.protocol import Cancel, Done, Failed, Progress, Quit, Reply, Request, Stopped
+from explorer.compute.protocol import (
+    Cancel,
+    Done,
+    Failed,
+    Pause,
+    Progress,
+    Quit,
+    Reply,
+    Request,
+    Resume,
+    Stopped,
+)
 from explorer.compute.sharing import SessionFolder, id_of, pack, table_group, unpack
 from explorer.core.errors import Cancelled, ExplorerError
 
@@ -37,9 +48,10 @@ class Task:
         self._reports: deque[tuple[float, float]] = deque()
 
     def __call__(self, fraction: float, stage: str = "") -> None:
-        """Report progress, let short requests pass, and raise Cancelled where that was asked for."""
+        """Report progress, let short requests pass, stand still while paused, and raise Cancelled where that
+        was asked for."""
         if self._yields:
-            self._service.stand_by()
+            self._service.stand_by(self.request.id)
         self._service.check(self.request.id)
         now = time.monotonic()
         if self._reports and now - self._reports[-1][0] < _REPORT_SECONDS:
@@ -77,6 +89,8 @@ class Service:
     lasting : frozenset of request types
         Their results' arrays are kept as long as the table (``request.key``) they belong to;
         those of others are for one reader.
+    seconds_to_save : float
+        How long long work, cancelled, may take to save what it has done when the session ends.
     """
 
     def __init__(
@@ -88,6 +102,7 @@ class Service:
         short: frozenset[type] = frozenset(),
         breakable: frozenset[type] = frozenset(),
         lasting: frozenset[type] = frozenset(),
+        seconds_to_save: float = 0.0,
     ) -> None:
         self._connection = connection
         self._folder = folder
@@ -95,10 +110,14 @@ class Service:
         self._short = short
         self._breakable = breakable
         self._lasting = lasting
+        self._seconds_to_save = seconds_to_save
+        self._ending = False
+        self._idle = threading.Event()
         self._long_line: queue.SimpleQueue[Request] = queue.SimpleQueue()
         self._short_line: queue.SimpleQueue[Request] = queue.SimpleQueue()
         self._waiting_short = 0
-        self._no_short = threading.Condition()
+        self._may_go_on = threading.Condition()
+        self._paused: set[int] = set()
         self._cancelled: set[int] = set()
         self._breaking = threading.Lock()
         self._to_break = 0
@@ -109,16 +128,25 @@ class Service:
         threading.Thread(target=self._read, name="reader", daemon=True).start()
         threading.Thread(target=self._serve_short, args=(prepare,), name="short", daemon=True).start()
         while True:
-            self._meet(self._long_line.get(), yields=True)
+            self._idle.set()
+            request = self._long_line.get()
+            self._idle.clear()
+            self._meet(request, yields=True)
 
-    def stand_by(self) -> None:
-        """Wait until no short request is waiting or running."""
-        with self._no_short:
-            self._no_short.wait_for(lambda: self._waiting_short == 0)
+    def stand_by(self, identifier: int) -> None:
+        """Wait until no short request is waiting or running and the work is not paused, or is cancelled."""
+
+        def may_go_on() -> bool:
+            if self._ending or identifier in self._cancelled:
+                return True
+            return self._waiting_short == 0 and identifier not in self._paused
+
+        with self._may_go_on:
+            self._may_go_on.wait_for(may_go_on)
 
     def check(self, identifier: int) -> None:
-        """Raise Cancelled where the request was cancelled."""
-        if identifier in self._cancelled:
+        """Raise Cancelled where the request was cancelled, or the session ends."""
+        if self._ending or identifier in self._cancelled:
             raise Cancelled
 
     def send(self, message: object, *, group: str | None = "") -> None:
@@ -132,13 +160,25 @@ class Service:
             while not isinstance(message := self._receive(), Quit):
                 if isinstance(message, Cancel):
                     self._cancel(message.id)
+                elif isinstance(message, Pause | Resume):
+                    self._pause(message)
                 elif isinstance(message, Request):
                     self._enqueue(message)
+            self._let_save()
         except (EOFError, OSError):
+            self._let_save()
             # The session's process is gone: nobody else tidies up.
             self._folder.remove_if_forsaken()
         # Not sys.exit: the other threads may be deep in a computation.
         os._exit(0)
+
+    def _let_save(self) -> None:
+        """Cancel long work and wait a moment for it to save what it has done."""
+        if self._seconds_to_save:
+            with self._may_go_on:
+                self._ending = True
+                self._may_go_on.notify_all()
+            self._idle.wait(self._seconds_to_save)
 
     def _receive(self) -> object:
         data = self._connection.recv_bytes()
@@ -149,8 +189,18 @@ class Service:
             self.send(Failed(id_of(data), "The table was closed.", "", str(error)))
             return None
 
+    def _pause(self, message: Pause | Resume) -> None:
+        with self._may_go_on:
+            if isinstance(message, Pause):
+                self._paused.add(message.id)
+            else:
+                self._paused.discard(message.id)
+            self._may_go_on.notify_all()
+
     def _cancel(self, identifier: int) -> None:
-        self._cancelled.add(identifier)
+        with self._may_go_on:
+            self._cancelled.add(identifier)
+            self._may_go_on.notify_all()
         with self._breaking:
             if self._to_break == identifier:
                 main = ctypes.c_ulong(threading.main_thread().ident or 0)
@@ -158,7 +208,7 @@ class Service:
 
     def _enqueue(self, request: Request) -> None:
         if type(request) in self._short:
-            with self._no_short:
+            with self._may_go_on:
                 self._waiting_short += 1
             self._short_line.put(request)
         else:
@@ -173,9 +223,9 @@ class Service:
         while True:
             request = self._short_line.get()
             self._meet(request, yields=False)
-            with self._no_short:
+            with self._may_go_on:
                 self._waiting_short -= 1
-                self._no_short.notify_all()
+                self._may_go_on.notify_all()
 
     def _meet(self, request: Request, *, yields: bool) -> None:
         task = Task(request, self, yields=yields)
@@ -192,6 +242,7 @@ class Service:
             self.send(_failure(request, error))
         finally:
             self._cancelled.discard(request.id)
+            self._paused.discard(request.id)
 
     def _handle_breakable(self, request: Request, task: Task) -> object:
         """Meet a request that ``_cancel`` may break off anywhere, but not outside of here."""

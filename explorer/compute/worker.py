@@ -11,7 +11,19 @@ from multiprocessing.connection import Connection
 from multiprocessing.context import SpawnProcess
 
 from explorer.compute.entry import run_worker
-from explorer.compute.protocol import Cancel, Done, Failed, Quit, Ready, Reply, Request, Restarted, Stopped
+from explorer.compute.protocol import (
+    Cancel,
+    Done,
+    Failed,
+    Pause,
+    Quit,
+    Ready,
+    Reply,
+    Request,
+    Restarted,
+    Resume,
+    Stopped,
+)
 from explorer.compute.sharing import SessionFolder, id_of, pack, unpack
 from explorer.compute.spawning import SPAWN, safe_path
 from explorer.core.errors import ExplorerError
@@ -31,13 +43,15 @@ class Worker:
 
     Parameters
     ----------
-    name : {"vectors", "layout"}
+    name : {"vectors", "layout", "encoder"}
     folder : SessionFolder
     device : str
     listen : function of a message
         Called in this worker's threads: replies, Ready, DeviceChanged, Restarted.
     restore : function
         The requests (of id NOBODY) to send first after a restart.
+    has_children : bool
+        The process starts processes of its own. They end with it, whatever ends it.
     """
 
     def __init__(
@@ -47,12 +61,15 @@ class Worker:
         device: str,
         listen: Callable[[object], None],
         restore: Callable[[], Sequence[Request]],
+        *,
+        has_children: bool = False,
     ) -> None:
         self.name = name
         self._folder = folder
         self._device = device
         self._listen = listen
         self._restore = restore
+        self._has_children = has_children
         self._outbox: queue.SimpleQueue[object] = queue.SimpleQueue()
         self._guard = threading.Lock()
         self._in_hand: dict[int, Request] = {}
@@ -62,10 +79,12 @@ class Worker:
         self._keeper = threading.Thread(target=self._keep, name=f"{name} keeper", daemon=True)
 
     def start(self) -> None:
-        """Begin to start the process."""
-        self._keeper.start()
+        """Begin to start the process, unless that was done before."""
+        with self._guard:
+            if self._keeper.ident is None and not self._closing:
+                self._keeper.start()
 
-    def send(self, message: Request | Cancel) -> None:
+    def send(self, message: Request | Cancel | Pause | Resume) -> None:
         """Put a message in line."""
         if isinstance(message, Request):
             with self._guard:
@@ -122,12 +141,13 @@ class Worker:
             target=run_worker,
             args=(self.name, theirs, self._folder.path, self._device),
             name=f"embedding-explorer {self.name}",
-            daemon=True,
+            daemon=not self._has_children,
         )
         try:
             with safe_path():
                 process.start()
-        except OSError as error:
+        except Exception as error:  # a keeper that ended here would leave every request without an answer
+            ours.close()
             return False, f"no process could be started: {error}"
         finally:
             theirs.close()
@@ -213,6 +233,7 @@ def _lost(identifier: int, reason: str) -> Failed:
         "The process that did this work has ended unexpectedly.",
         "Try again; a smaller table or fewer open programs help where memory ran out.",
         reason,
+        lost=True,
     )
 
 

@@ -26,5 +26,9 @@ class ExplorerError(Exception):
         return f"{self.message} {self.hint}".strip()
 
 
+class WorkerLost(ExplorerError):
+    """The process that did some work has ended before it was done."""
+
+
 class Cancelled(Exception):  # noqa: N818 - not an error: the person asked for it
     """Raised inside long work when the person has asked for it to stop."""

@@ -114,6 +114,11 @@ class IndexProgress:
     rate: float = 0.0
 
     @property
+    def fraction(self) -> float:
+        """Of the stage, 0 to 1; -1 where nobody knows it."""
+        return self.done / self.total if self.total else -1.0
+
+    @property
     def seconds_left(self) -> float | None:
         """Time to go at the present rate; None where that is not known."""
         return (self.total - self.done) / self.rate if self.rate > 0 else None

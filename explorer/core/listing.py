@@ -8,7 +8,9 @@ from dataclasses import dataclass, field
 from numpy.typing import NDArray
 
 from explorer.core.health import Health
+from explorer.core.index import EncoderIdentity, Manifest
 from explorer.core.labels import Labels
+from explorer.core.pictures import Pictures
 from explorer.core.table import Role
 
 
@@ -38,12 +40,13 @@ class TableListing:
 
 @dataclass(frozen=True)
 class FileListing:
-    """An opened file and its tables, the likeliest first."""
+    """An opened file and its tables, the likeliest first; an index of pictures has a manifest."""
 
     path: str
     format: str
     tables: tuple[TableListing, ...]
     notes: tuple[str, ...] = ()
+    manifest: Manifest | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,6 +66,12 @@ class LoadedTable:
         Rows were multiplied by the square root of dim, as a Transformer's lookup does.
     device : str
         Where the vectors lie, e.g. ``"cpu"`` or ``"cuda:0"``.
+    pictures : Pictures or None
+        What pictures the rows carry.
+    encoder : EncoderIdentity or None
+        Who made the vectors, where the file says so.
+    first_twin : int64 array, shape (rows,), or None
+        The first row of the same content, where the file knows; repeats are no neighbours of anything.
     """
 
     key: int
@@ -73,3 +82,6 @@ class LoadedTable:
     scaled: bool
     device: str
     metadata: Mapping[str, NDArray] = field(default_factory=dict)
+    pictures: Pictures | None = None
+    encoder: EncoderIdentity | None = None
+    first_twin: NDArray | None = None

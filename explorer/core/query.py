@@ -124,9 +124,9 @@ def format_term(term: Term) -> str:
     return factor + (f"#{term.row}" if term.text is None else format_label(term.text))
 
 
-def format_label(label: str) -> str:
-    """A label as it is typed in a query: bare where that is read as the same, else quoted."""
-    match = _LEXEME.match(label)
+def format_label(label: str, *, quoted: bool = False) -> str:
+    """A label as it is typed in a query: bare where that is read as the same and not unwanted, else quoted."""
+    match = None if quoted else _LEXEME.match(label)
     if match is not None and match.lastgroup == "bare" and match.end() == len(label) and label[0] not in "+-":
         return label
     return '"' + label.replace("\\", "\\\\").replace('"', '\\"') + '"'

@@ -58,12 +58,15 @@ class SearchResult:
         Similarity, or distance under the Euclidean metric.
     metric : Metric
     background : Background
+    query : float64 array, shape (dim,), or None
+        What the rows were compared with.
     """
 
     rows: NDArray[np.int64]
     scores: NDArray[np.float32]
     metric: Metric
     background: Background
+    query: NDArray[np.float64] | None = None
 
 
 @dataclass(frozen=True, eq=False)

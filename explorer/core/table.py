@@ -12,7 +12,9 @@ from pathlib import Path
 
 from numpy.typing import NDArray
 
+from explorer.core.index import EncoderIdentity, Manifest
 from explorer.core.labels import Labels
+from explorer.core.pictures import Pictures
 
 
 class Role(StrEnum):
@@ -24,6 +26,7 @@ class Role(StrEnum):
     CLASS_TOKEN = "class token"
     OUTPUT = "output layer"
     IMAGES = "image vectors"
+    JOINT = "pictures and captions"
     OTHER = "other"
 
 
@@ -52,6 +55,12 @@ class EmbeddingTable:
         What the user should know of this table, one sentence each.
     named_by : Path or None
         A text of labels that the table's file says is its own (TensorBoard's metadata): still to be read.
+    encoder : EncoderIdentity or None
+        Who made the vectors, where the file says so.
+    first_twin : int64 array, shape (rows,), or None
+        The first row of the same content (a picture's copy in another file), where the file knows.
+    pictures : callable or None
+        Gives the pictures that the rows carry, where the file knows them.
     """
 
     name: str
@@ -65,6 +74,9 @@ class EmbeddingTable:
     metadata: Mapping[str, NDArray] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     named_by: Path | None = None
+    encoder: EncoderIdentity | None = None
+    first_twin: NDArray | None = None
+    pictures: Callable[[], Pictures] | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,9 +92,12 @@ class OpenedFile:
         Never empty: a file without a table raises ExplorerError.
     notes : tuple of str
         What the user should know of the file, e.g. a header that promised more rows.
+    manifest : Manifest or None
+        Of an index of pictures.
     """
 
     path: Path
     format: str
     tables: tuple[EmbeddingTable, ...]
     notes: tuple[str, ...] = ()
+    manifest: Manifest | None = None

@@ -2,6 +2,7 @@
 
 from explorer.document.answer import Answer, Question
 from explorer.document.document import Document, LayoutStage
+from explorer.document.encoding import IndexRun, ZeroShot
 from explorer.document.sources import Source
 
-__all__ = ["Answer", "Document", "LayoutStage", "Question", "Source"]
+__all__ = ["Answer", "Document", "IndexRun", "LayoutStage", "Question", "Source", "ZeroShot"]

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import PurePath
 
 import numpy as np
 from numpy.typing import NDArray
 
 from explorer.core.query import RowTerm
+from explorer.core.query_text import PictureTerm, TextTerm
 from explorer.core.results import Metric, SearchResult
+from explorer.core.text_note import TextNote
 
 
 @dataclass(frozen=True)
@@ -27,6 +30,10 @@ class Question:
     k : int
     all_rows, include_query : bool
         Bring back special and padding rows; bring back the query's own rows.
+    texts : tuple of TextTerm
+        For the encoder. The question is the sum of all terms' unit vectors, each times its weight.
+    pictures : tuple of PictureTerm
+        Likewise.
     """
 
     text: str
@@ -37,6 +44,14 @@ class Question:
     k: int = 50
     all_rows: bool = False
     include_query: bool = False
+    texts: tuple[TextTerm, ...] = ()
+    pictures: tuple[PictureTerm, ...] = ()
+
+    @property
+    def title(self) -> str:
+        """What is asked, in words: the text, and the names of pictures."""
+        names = [PurePath(picture.path).name for picture in self.pictures]
+        return " + ".join([*([self.text] if self.text else []), *names])
 
     @property
     def rows(self) -> tuple[int, ...]:
@@ -46,7 +61,8 @@ class Question:
     @property
     def focus(self) -> int | None:
         """The row asked for, where the question is that row alone."""
-        return self.terms[0].row if len(self.terms) == 1 and self.terms[0].weight > 0 else None
+        alone = len(self.terms) == 1 and not self.texts and not self.pictures
+        return self.terms[0].row if alone and self.terms[0].weight > 0 else None
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,10 +73,18 @@ class Answer:
     ----------
     question : Question
     result : SearchResult
+    text_notes : tuple of TextNote
+        What the encoder could not read of the question's text; places are those in ``question.text``.
     """
 
     question: Question
     result: SearchResult
+    text_notes: tuple[TextNote, ...] = ()
+
+    @property
+    def query_vector(self) -> NDArray[np.float64] | None:
+        """What the rows were compared with, shape (dim,)."""
+        return self.result.query
 
     @property
     def deviations(self) -> NDArray[np.float64]:

@@ -10,14 +10,20 @@ import numpy as np
 from numpy.typing import NDArray
 from psygnal import Signal
 
+from explorer.core.columns import Columns
+from explorer.core.encoder_info import EncoderInfo
 from explorer.core.layout import LayoutSettings
 from explorer.core.listing import LoadedTable
+from explorer.core.pictures import Pictures
+from explorer.core.query_text import PictureTerm
 from explorer.core.regions import Region
 from explorer.core.results import Clusters, Metric, PairHistogram, Trust
+from explorer.core.retrieval import Retrieval
 from explorer.core.selection import NO_ROWS, PackedRows
 from explorer.core.wording import counted
 from explorer.document.answer import Answer, Question
-from explorer.document.colouring import Colouring, colouring_text
+from explorer.document.colouring import SIMILARITY, Colouring, colouring_text
+from explorer.document.encoding import IndexRun, ZeroShot
 from explorer.document.history import History
 from explorer.document.selection import Isolation
 from explorer.document.sources import Source
@@ -54,8 +60,13 @@ class Document:
     selection_changed = Signal()
     isolation_changed = Signal()
     filter_changed = Signal()
+    similarities_changed = Signal()
     regions_changed = Signal()
     undo_changed = Signal()
+    encoder_changed = Signal()
+    index_run_changed = Signal()
+    retrieval_changed = Signal()
+    query_pictures_changed = Signal()
 
     def __init__(self) -> None:
         self.sources: list[Source] = []
@@ -67,6 +78,8 @@ class Document:
         self.clusters: Clusters | None = None
         self.colouring = Colouring()
         self.label_density = "fit"
+        self.columns = Columns({})
+        self.similarities: NDArray[np.float32] | None = None
         self.selection: NDArray[np.int64] = NO_ROWS
         self.isolation: Isolation | None = None
         self.filter = ""
@@ -81,6 +94,11 @@ class Document:
         self.include_query = False
         self.trust: Trust | None = None
         self.pairs: PairHistogram | None = None
+        self.encoder: EncoderInfo | None = None
+        self.zero_shot: ZeroShot | None = None
+        self.retrieval: Retrieval | None = None
+        self.query_pictures: tuple[PictureTerm, ...] = ()
+        self.index_run: IndexRun | None = None
 
     # What is open
 
@@ -112,6 +130,8 @@ class Document:
         self.stage = LayoutStage.EMPTY if table is None else LayoutStage.WAITING
         self.kept.clear()
         self.clusters = None
+        self.columns = Columns({} if table is None else table.metadata)
+        self.similarities = None
         self.selection = NO_ROWS
         self.isolation = None
         self.filter = ""
@@ -122,6 +142,10 @@ class Document:
         self.questions.clear()
         self.trust = None
         self.pairs = None
+        self.encoder = None
+        self.zero_shot = None
+        self.retrieval = None
+        self.query_pictures = ()
         self.colouring = Colouring()
         self.table_changed.emit()
         self.layout_changed.emit()
@@ -135,6 +159,14 @@ class Document:
         self.answer_changed.emit()
         self.trust_changed.emit()
         self.pairs_changed.emit()
+        self.encoder_changed.emit()
+        self.retrieval_changed.emit()
+        self.query_pictures_changed.emit()
+
+    @property
+    def pictures(self) -> Pictures | None:
+        """What pictures the shown table's rows carry."""
+        return None if self.table is None else self.table.pictures
 
     @property
     def title(self) -> str:
@@ -294,9 +326,17 @@ class Document:
             The question takes the place of the present one in the history.
         """
         self.answer = answer
+        self.similarities = None
         if answer is not None:
             self.questions.visit(answer.question, in_place=in_place)
         self.answer_changed.emit()
+
+    def set_similarities(self, similarities: NDArray[np.float32] | None) -> None:
+        """Take in every row's score under the question shown, shape (rows,); NaN where it has none."""
+        self.similarities = similarities
+        self.similarities_changed.emit()
+        if self.colouring.by == SIMILARITY:
+            self.colours_changed.emit()
 
     def set_asking(
         self,
@@ -312,3 +352,32 @@ class Document:
         self.all_rows = self.all_rows if all_rows is None else all_rows
         self.include_query = self.include_query if include_query is None else include_query
         self.asking_changed.emit()
+
+    # Encoders
+
+    def set_encoder(self, encoder: EncoderInfo | None) -> None:
+        """Have another encoder read what is asked of the shown table; None has none."""
+        if encoder != self.encoder:
+            self.encoder = encoder
+            self.encoder_changed.emit()
+
+    def set_query_pictures(self, pictures: tuple[PictureTerm, ...]) -> None:
+        """Attach pictures to what is asked next, in place of those before."""
+        if pictures != self.query_pictures:
+            self.query_pictures = pictures
+            self.query_pictures_changed.emit()
+
+    def set_zero_shot(self, zero_shot: ZeroShot | None) -> None:
+        """Take in which typed class each row is nearest to, to colour by."""
+        self.zero_shot = zero_shot
+        self.colours_changed.emit()
+
+    def set_retrieval(self, retrieval: Retrieval | None) -> None:
+        """Take in how well the shown index's captions and pictures find each other."""
+        self.retrieval = retrieval
+        self.retrieval_changed.emit()
+
+    def set_index_run(self, run: IndexRun | None) -> None:
+        """Tell how far a folder is indexed; None once that is over."""
+        self.index_run = run
+        self.index_run_changed.emit()

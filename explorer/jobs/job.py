@@ -21,13 +21,15 @@ class Job(QObject):
     finished(object) : the result.
     failed(object) : an ExplorerError.
     cancelled() : stopped at the person's wish.
+    told(object) : news of the work on its way, e.g. an index run's IndexProgress.
+    paused_changed(bool) : the person had it stand still, or go on.
 
     Attributes
     ----------
     title : str
         What is being done, for the status bar.
-    cancellable : bool
-    running : bool
+    cancellable, pausable : bool
+    running, is_paused : bool
     fraction, stage, seconds_left : float, str, float
         As last signalled by ``progressed``.
     """
@@ -37,21 +39,47 @@ class Job(QObject):
     finished = Signal(object)
     failed = Signal(object)
     cancelled = Signal()
+    told = Signal(object)
+    paused_changed = Signal(bool)
 
-    def __init__(self, title: str, cancel: Callable[[Job], None], *, cancellable: bool = True) -> None:
+    def __init__(
+        self,
+        title: str,
+        cancel: Callable[[Job], None],
+        *,
+        cancellable: bool = True,
+        pause: Callable[[bool], None] | None = None,
+    ) -> None:
         super().__init__()
         self.title = title
         self.cancellable = cancellable
+        self.pausable = pause is not None
         self.running = True
+        self.is_paused = False
         self.fraction = -1.0
         self.stage = ""
         self.seconds_left = -1.0
         self._cancel = cancel
+        self._pause = pause
 
     def cancel(self) -> None:
         """Ask the work to stop; ``cancelled`` follows. Nothing happens where the job has ended."""
         if self.running:
             self._cancel(self)
+
+    def pause(self) -> None:
+        """Have the work stand still at its next checkpoint; what it has done stays. Where it can be paused."""
+        self._set_paused(True)
+
+    def resume(self) -> None:
+        """Let the work go on."""
+        self._set_paused(False)
+
+    def _set_paused(self, paused: bool) -> None:
+        if self.running and self._pause is not None and paused != self.is_paused:
+            self.is_paused = paused
+            self._pause(paused)
+            self.paused_changed.emit(paused)
 
     def report_progress(self, fraction: float, stage: str, seconds_left: float) -> None:
         """For Jobs alone: note and signal how far the work is."""

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from os import PathLike, fspath
 from typing import Any
 
@@ -14,14 +14,17 @@ from numpy.typing import NDArray
 from PySide6.QtCore import QObject, Qt, Signal
 
 from explorer.compute import protocol
+from explorer.compute.encoders.recognise import local_encoders
 from explorer.compute.pool import Pool
 from explorer.compute.protocol import Request, Source
+from explorer.core.device import DeviceInfo
 from explorer.core.errors import ExplorerError
 from explorer.core.layout import LayoutSettings
 from explorer.core.listing import LoadedTable
 from explorer.core.query import RowTerm
 from explorer.core.results import Metric, NeighbourGraph
 from explorer.jobs.job import Job, Stop
+from explorer.readers.local_models import LocalModel
 
 Path = str | PathLike[str]
 
@@ -49,7 +52,7 @@ class _Running:
     identifier: int
     step: Step | None = None
     cancelled: bool = False
-    moving: bool = False
+    lasts: bool = False  # until its worker says that it is over
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,6 +98,7 @@ class Jobs(QObject):
         self._tables: dict[int, LoadedTable] = {}
         self._graphs: dict[tuple[int, int, Metric, bool], NeighbourGraph] = {}
         self._projections: dict[tuple[int, int], NDArray[np.float32]] = {}
+        self._devices: dict[str, DeviceInfo] = {}
         self._heard.connect(self._take, Qt.ConnectionType.QueuedConnection)
         self._pool = Pool(self._hear, device)
         self._pool.start()
@@ -167,7 +171,7 @@ class Jobs(QObject):
         *,
         all_rows: bool = False,
         include_query: bool = False,
-        vector: NDArray[np.float32] | None = None,
+        vector: NDArray[np.floating] | None = None,
     ) -> Job:
         """Find nearest neighbours: finishes with a SearchResult. Goes ahead of longer work.
 
@@ -183,8 +187,8 @@ class Jobs(QObject):
             Special and padding rows take part.
         include_query : bool
             The query's own rows take part.
-        vector : float32 array, shape (dim,), optional
-            Asked for instead of rows.
+        vector : float array, shape (dim,), optional
+            Asked for instead of rows, or together with them: then the rows are scaled to unit length.
         """
         request = protocol.Search(self._id(), key, terms, metric, k, all_rows, include_query, vector)
         return self._start("Search", _one(request), key=key)
@@ -211,6 +215,79 @@ class Jobs(QObject):
         request = protocol.FetchRows(self._id(), key, np.asarray(rows, np.int64))
         return self._start("Rows", _one(request), key=key)
 
+    def classify(
+        self,
+        key: int,
+        class_vectors: NDArray[np.float32],
+        kind: str | None = None,
+        scale: float = 1.0,
+        bias: float = 0.0,
+    ) -> Job:
+        """Find the class that each row is nearest to: finishes with Classified.
+
+        Parameters
+        ----------
+        key : int
+        class_vectors : float32 array, shape (classes, dim)
+        kind, scale, bias
+            An encoder's ``similarity_kind``, ``similarity_scale`` and ``similarity_bias``.
+        """
+        request = protocol.Classify(self._id(), key, class_vectors, kind, scale, bias)
+        return self._start("Zero-shot classes", _one(request), key=key)
+
+    def open_encoder(self, path: Path, index: Path | None = None) -> Job:
+        """Load an encoder: finishes with an EncoderInfo.
+
+        Parameters
+        ----------
+        path : path or str
+            A folder, a file, or the name of a cached model.
+        index : path, optional
+            The picture index that it is for: an encoder that did not make it is refused.
+        """
+        request = protocol.OpenEncoder(self._id(), fspath(path), None if index is None else fspath(index))
+        return self._start("Loading the encoder", _one(request))
+
+    def encode(self, path: Path, texts: Sequence[str] = (), pictures: Sequence[Path] = ()) -> Job:
+        """Encode the parts of a query: finishes with EncodedParts. Goes ahead of indexing.
+
+        Parameters
+        ----------
+        path : path or str
+            The encoder's.
+        texts : sequence of str
+        pictures : sequence of path
+            Picture files.
+        """
+        request = protocol.EncodeQuery(
+            self._id(), fspath(path), tuple(texts), tuple(fspath(picture) for picture in pictures)
+        )
+        return self._start("Encoding", _one(request))
+
+    def index_folder(self, folder: Path, encoder: Path, index: Path, captions: Path | None = None) -> Job:
+        """Index a folder of pictures, or bring an index up to date: finishes with an IndexReport.
+
+        It can be paused; ``told`` brings an IndexProgress. A run that is cancelled ends once all that is done
+        is saved, and the same call goes on where it was.
+
+        Parameters
+        ----------
+        folder, encoder, index : path
+        captions : path, optional
+            A list chosen by hand.
+        """
+        chosen = None if captions is None else fspath(captions)
+        request = protocol.IndexFolder(self._id(), fspath(folder), fspath(encoder), fspath(index), chosen)
+        return self._start("Indexing", _one(request), lasting=True)
+
+    def evaluate(self, index: Path) -> Job:
+        """Measure how well an index's captions find their pictures, and back: finishes with a Retrieval."""
+        return self._start("Recall", _one(protocol.Evaluate(self._id(), fspath(index))))
+
+    def local_encoders(self) -> tuple[LocalModel, ...]:
+        """The models in the local cache that are encoders: only their configurations are read."""
+        return local_encoders()
+
     def shutdown(self) -> None:
         """End the workers, within about a second. Jobs that still run end as cancelled."""
         for running in list(self._running.values()):
@@ -218,7 +295,7 @@ class Jobs(QObject):
         self._pool.close()
 
     def worker_pid(self, name: str) -> int | None:
-        """The process id of the ``vectors`` or the ``layout`` worker; None while it is not running."""
+        """The process id of the ``vectors``, ``layout`` or ``encoder`` worker; None while it is not running."""
         return self._pool.pid(name)
 
     def _projection(self, key: int, dimensions: int) -> Steps:
@@ -268,9 +345,12 @@ class Jobs(QObject):
     def _id(self) -> int:
         return next(self._ids)
 
-    def _start(self, title: str, steps: Steps, *, key: int | None = None) -> Job:
+    def _start(self, title: str, steps: Steps, *, key: int | None = None, lasting: bool = False) -> Job:
+        """Begin a job; one that is ``lasting`` can be paused, and is not over before its worker says so."""
         identifier = self._id()
-        running = _Running(Job(title, lambda job: self._cancel(identifier)), steps, key, identifier)
+        pause = (lambda paused: self._pause(identifier, paused)) if lasting else None
+        job = Job(title, lambda _job: self._cancel(identifier), pause=pause)
+        running = _Running(job, steps, key, identifier, lasts=lasting)
         self._running[identifier] = running
         self.job_started.emit(running.job)
         self._advance(running, None)
@@ -296,12 +376,17 @@ class Jobs(QObject):
         running.cancelled = True
         if running.step is not None:
             self._pool.cancel(running.step.request)
-            if running.moving:
+            if running.lasts:
                 return
             self._asked.pop(running.step.request.id, None)
             if isinstance(running.step.request, protocol.LoadTable):
                 self._pool.submit(protocol.ReleaseTable(self._id(), running.step.request.key))
         self._heard.emit(_Ended(running, Stop()))
+
+    def _pause(self, identifier: int, paused: bool) -> None:
+        step = self._running[identifier].step
+        if step is not None:
+            (self._pool.pause if paused else self._pool.resume)(step.request)
 
     def _hear(self, message: object) -> None:
         """In a thread of the pool's: have a message taken up in this object's thread."""
@@ -318,8 +403,9 @@ class Jobs(QObject):
                 self.ready.emit(worker)
             case protocol.Restarted(worker, reason):
                 self.worker_restarted.emit(worker, reason)
-            case protocol.DeviceChanged(info):
-                self.device_changed.emit(info)
+            case protocol.DeviceChanged(info, worker):
+                self._devices[worker] = info
+                self.device_changed.emit(_together(list(self._devices.values())))
             case protocol.Reply(identifier) if identifier in self._asked:
                 self._take_reply(self._asked[identifier], message)
 
@@ -331,8 +417,11 @@ class Jobs(QObject):
                 whole = step.start + (step.end - step.start) * reply.fraction if reply.fraction >= 0 else -1.0
                 left = reply.seconds_left if step.end == 1.0 else -1.0
                 running.job.report_progress(whole, reply.stage, left)
+        elif isinstance(reply, protocol.Told):
+            if not running.cancelled:
+                running.job.told.emit(reply.news)
         elif isinstance(reply, protocol.Moving):
-            running.moving = True
+            running.lasts = True
             running.job.moving.emit(reply.xy)
         else:
             del self._asked[reply.id]
@@ -351,6 +440,12 @@ class Jobs(QObject):
         running.steps.close()
         running.job.end(Stop() if running.cancelled else outcome)
         self.job_ended.emit(running.job)
+
+
+def _together(devices: list[DeviceInfo]) -> DeviceInfo:
+    """The device as the session uses it: the memory that all workers hold on the first one's kind."""
+    kind = devices[0].kind
+    return replace(devices[0], used_bytes=sum(each.used_bytes for each in devices if each.kind == kind))
 
 
 def _one(request: Request) -> Steps:

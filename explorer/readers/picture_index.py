@@ -293,7 +293,8 @@ def read(path: Path) -> OpenedFile:
             metadata={"picture": owners},
         )
         tables.append(captions)
-    return OpenedFile(path, f"picture index made by {index.manifest.encoder.name}", tuple(tables))
+    made_by = index.manifest.encoder
+    return OpenedFile(path, f"picture index made by {made_by.name}", tuple(tables), manifest=index.manifest)
 
 
 def state_notes(index: PictureIndex) -> list[str]:

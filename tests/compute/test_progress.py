@@ -15,7 +15,7 @@ class Recorder:
     def __init__(self) -> None:
         self.sent: list[Progress] = []
 
-    def stand_by(self) -> None:
+    def stand_by(self, identifier: int) -> None:
         pass
 
     def check(self, identifier: int) -> None:

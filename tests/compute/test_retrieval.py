@@ -5,8 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from explorer.compute.retrieval import Recall, evaluate, picture_query, read_query
+from explorer.compute.retrieval import evaluate, picture_query
 from explorer.core.errors import ExplorerError
+from explorer.core.query_text import read_query
+from explorer.core.retrieval import Recall
 
 
 def unit(*rows: tuple[float, ...]) -> np.ndarray:

@@ -12,8 +12,9 @@ import torch
 from numpy.typing import NDArray
 
 from explorer.compute.encoders.preprocessing import Preprocessing
-from explorer.compute.encoders.tokenizing import TextNote, TextTokenizer
+from explorer.compute.encoders.tokenizing import TextTokenizer
 from explorer.core.errors import ExplorerError
+from explorer.core.text_note import TextNote
 
 if TYPE_CHECKING:
     from explorer.compute.encoders.prompts import Conditioner

@@ -11,7 +11,8 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from explorer.compute.encoders.tokenizing import TextNote, TextTokenizer
+from explorer.compute.encoders.tokenizing import TextTokenizer
+from explorer.core.text_note import TextNote
 
 _BATCH = 16
 

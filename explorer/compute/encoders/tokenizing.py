@@ -6,39 +6,18 @@ import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from tokenizers import AddedToken, Encoding, Tokenizer
 
 from explorer.compute.encoders.cleaning import Cleaned, Cleaner, as_typed
-
-NoteKind = Literal["cut", "unknown words", "unknown script"]
+from explorer.core.text_note import NoteKind, TextNote
 
 _WHOLE_SIGNS = ("CJK", "HIRAGANA", "KATAKANA", "HANGUL")  # a single sign can be a word
 _SHORTEST = 3  # letters of a word whose spelling out tells something
 _RARE = "\U00012000"  # a cuneiform sign
 _SHOWN = 40  # characters of a text that a note quotes
-
-
-@dataclass(frozen=True)
-class TextNote:
-    """Something to know of how a text was read.
-
-    Attributes
-    ----------
-    kind : {"cut", "unknown words", "unknown script"}
-    message : str
-        One sentence.
-    start, end : int
-        The characters of the typed text that it is about.
-    """
-
-    kind: NoteKind
-    message: str
-    start: int
-    end: int
 
 
 @dataclass(frozen=True, eq=False)

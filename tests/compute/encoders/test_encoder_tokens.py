@@ -18,8 +18,9 @@ from unigram import PIECES, sentence_piece_model
 from explorer.compute.encoders import clip_vocabulary
 from explorer.compute.encoders.cleaning import as_open_ai, as_typed, canonical, lowered
 from explorer.compute.encoders.tokenizer_files import find_tokenizer, unigram_tokenizer
-from explorer.compute.encoders.tokenizing import TextNote, TextTokenizer
+from explorer.compute.encoders.tokenizing import TextTokenizer
 from explorer.core.errors import ExplorerError
+from explorer.core.text_note import TextNote
 
 TEXTS = (
     "a photo of a cat",

@@ -1,0 +1,155 @@
+"""The encoder that reads what is asked of the shown table: chosen by itself for an index, else by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from PySide6.QtCore import QObject, Signal
+
+from explorer.commands.notices import Notices
+from explorer.core.encoder_info import EncoderInfo
+from explorer.core.errors import ExplorerError
+from explorer.core.listing import LoadedTable
+from explorer.demos import demos
+from explorer.document import Document
+from explorer.document.settings import Settings
+from explorer.jobs import Job, Jobs
+
+
+@dataclass(frozen=True)
+class EncoderChoice:
+    """An encoder that can be chosen.
+
+    Attributes
+    ----------
+    name : str
+        As shown.
+    path : str
+        By which it is opened.
+    where : {"used before", "demo", "model cache"}
+    """
+
+    name: str
+    path: str
+    where: str
+
+
+class Encoding(QObject):
+    """Commands that load encoders.
+
+    Signals
+    -------
+    wanted(str) : an encoder has to be chosen by hand; why, in a sentence.
+    loading_changed(bool) : one is being loaded.
+    """
+
+    wanted = Signal(str)
+    loading_changed = Signal(bool)
+
+    def __init__(self, document: Document, jobs: Jobs, notices: Notices, settings: Settings) -> None:
+        super().__init__()
+        self._document = document
+        self._jobs = jobs
+        self._notices = notices
+        self._settings = settings
+        self._loading: Job | None = None
+
+    @property
+    def is_loading(self) -> bool:
+        """Whether an encoder is on its way."""
+        return self._loading is not None
+
+    def begin(self) -> None:
+        """Take up a new table: load the encoder that made its vectors, where its file names it."""
+        self._stop()
+        table = self._document.table
+        if table is None or table.encoder is None:
+            return
+        made_by = table.encoder
+        if not Path(made_by.path).exists():
+            gone = ExplorerError(
+                f"The encoder {made_by.name} is no longer at {made_by.path}.",
+                "Choose it where it is now to ask in words.",
+            )
+            self._refuse(gone)
+            return
+        self._load(table, made_by.path, self._document.set_encoder)
+
+    def use(self, encoder: str) -> None:
+        """Load an encoder for the shown table: a folder, a file, or the name of a cached model."""
+        self._stop()
+        table = self._document.table
+        if table is None:
+            self._notices.error(ExplorerError("There is no table to ask by an encoder.", "Open one first."))
+            return
+
+        def arrived(info: EncoderInfo) -> None:
+            self._settings.remember_encoder(info.path)
+            self._document.set_encoder(info)
+
+        self._load(table, encoder, arrived)
+
+    def close(self) -> None:
+        """Have no encoder for the shown table."""
+        self._stop()
+        self._document.set_encoder(None)
+
+    def local(self) -> tuple[EncoderChoice, ...]:
+        """Encoders to choose from: those used before, the demo's, and the local model cache's."""
+        used = [
+            EncoderChoice(Path(path).name, path, "used before")
+            for path in self._settings.encoders
+            if Path(path).exists()
+        ]
+        demo = [EncoderChoice(each.name, str(each.path), "demo") for each in demos() if each.kind == "CLIP"]
+        cached = [
+            EncoderChoice(model.name, str(model.path), "model cache") for model in self._jobs.local_encoders()
+        ]
+        known: dict[str, EncoderChoice] = {}
+        for choice in (*used, *demo, *cached):
+            known.setdefault(choice.path, choice)
+        return tuple(known.values())
+
+    def _load(self, table: LoadedTable, encoder: str, arrived: Callable[[EncoderInfo], None]) -> None:
+        job = self._jobs.open_encoder(encoder, table.path if table.encoder is not None else None)
+        self._loading = job
+
+        def fits(info: EncoderInfo) -> None:
+            if self._loading is not job:
+                return
+            if info.dim == table.listing.dim:
+                arrived(info)
+            else:
+                self._refuse(
+                    ExplorerError(
+                        f"{info.name} gives vectors of {info.dim} numbers; those of {table.listing.name} "
+                        f"have {table.listing.dim}.",
+                        "Choose the encoder that made them.",
+                    )
+                )
+            self._ended()
+
+        def failed(error: ExplorerError) -> None:
+            if self._loading is job:
+                self._ended()
+                self._refuse(error)
+
+        job.finished.connect(fits)
+        job.failed.connect(failed)
+        job.cancelled.connect(lambda: self._ended() if self._loading is job else None)
+        self.loading_changed.emit(True)
+
+    def _refuse(self, error: ExplorerError) -> None:
+        self._notices.error(error, ("Choose an encoder…", lambda: self.wanted.emit(error.message)))
+
+    def _ended(self) -> None:
+        self._loading = None
+        self.loading_changed.emit(False)
+
+    def _stop(self) -> None:
+        job, self._loading = self._loading, None
+        if job is not None:
+            job.cancel()
+            self.loading_changed.emit(False)
