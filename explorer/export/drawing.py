@@ -70,7 +70,7 @@ def draw_in_slices(
     parts = _parts(figure, view, figure.dots.magnified(ratio), step, most, slice_rows)
     if figure.density:
         counts = Counts(raster, figure.palette, view)
-        if most is not None and figure.index is not None and len(figure.index.grid) and counts.shows_all:
+        if most is not None and figure.index is not None and figure.index.grids and counts.shows_all:
             counts.add_grid(figure.index)
         else:
             for points, _ in parts:

@@ -15,6 +15,8 @@ from explorer.render.viewport import Viewport
 
 FIRST_BITS, LAST_BITS = (int(np.float32(end).view(np.uint32)) >> 16 for end in (0.004, 2.0**32))
 """Between these, the upper bits of a float32 say which count it is; fewer rows are none."""
+FEWEST = 100_000
+"""Fewer rows in view are always shown one by one."""
 MERGED, APART = 0.95, 0.85
 """Discs have merged where they cover this share of what lies below them; they are apart below the other."""
 
@@ -45,10 +47,12 @@ def prefers_density(index: PointIndex, viewport: Viewport, dots: Dots, before: b
         What the last answer was.
     """
     counts = index.counts(index.bounds(viewport)).reshape(-1)
+    if counts.sum() < FEWEST * (APART if before else 1):
+        return False
     crowd = _by_rows(counts, 0.5)
     depth = crowd * math.pi * dots.radius**2 / (index.width * index.height * viewport.scale**2)
     cover = 1 - (1 - min(dots.opacity, 0.999)) ** min(depth, 1e6)
-    return cover > (APART if before else MERGED)
+    return bool(cover > (APART if before else MERGED))
 
 
 def fullest(index: PointIndex, viewport: Viewport) -> float:
@@ -68,11 +72,16 @@ def _by_rows(counts: NDArray[np.int64], share: float) -> float:
 
 
 class Counts:
-    """Rows per pixel, counted in one go or in several."""
+    """Rows per pixel, counted in one go or in several.
+
+    Attributes
+    ----------
+    array : float32 array, shape (height, width)
+    """
 
     def __init__(self, raster: Raster, palette: NDArray[np.uint8], viewport: Viewport) -> None:
         self._raster, self._viewport = raster, viewport
-        self._counts = np.zeros(raster.pixels.shape, np.float32)
+        self.array = np.zeros(raster.pixels.shape, np.float32)
         self._codes = len(palette)
         self._shown = np.zeros(256, np.bool_)
         self._shown[: len(palette)] = palette[:, 3] > 0
@@ -92,16 +101,21 @@ class Counts:
             self._viewport.scale,
             *self._viewport.origin,
             np.float32(1 / points.share),
-            self._counts,
+            self.array,
             self._raster.ids,
         )
 
     def add_grid(self, index: PointIndex) -> None:
-        """Take the counts of an index's grid instead: as quick for any number of rows, but coarser."""
+        """Take the counts of an index's grids instead: as quick for any number of rows, but coarser."""
         from explorer.render.kernels import magnify
 
-        grid, view = index.grid, self._viewport
-        wide, high = (index.width * index.columns / grid.shape[1], index.height * index.lines / grid.shape[0])
+        view = self._viewport
+        whole = index.width * index.columns, index.height * index.lines
+        sides = [min(whole) / len(grid) * view.scale for grid in index.grids]
+        grid = next(
+            (each for each, side in zip(index.grids, sides, strict=True) if side >= 1), index.grids[-1]
+        )
+        wide, high = (size / len(grid) for size in whole)
         magnify(
             grid,
             (view.x - view.width / 2 / view.scale - index.left) / wide,
@@ -109,7 +123,7 @@ class Counts:
             1 / (view.scale * wide),
             1 / (view.scale * high),
             1 / (view.scale**2 * wide * high),
-            self._counts,
+            self.array,
         )
 
     @property
@@ -125,10 +139,10 @@ class Counts:
 
         # A kernel [1, 2, 1] / 4 has the variance 1/2, and variances add.
         for _ in range(round(2 * softness**2)):
-            spread(self._counts)
-        most = float(self._counts.max()) if most is None else most
+            spread(self.array)
+        most = float(self.array.max()) if most is None else most
         words = _words_by_bits(colours, ground, most)
-        colour_counts(self._counts.view(np.uint32), words, np.uint32(FIRST_BITS), self._raster.pixels)
+        colour_counts(self.array.view(np.uint32), words, np.uint32(FIRST_BITS), self._raster.pixels)
         return most
 
 

@@ -65,6 +65,7 @@ def candidates(
     density: LabelDensity,
     order: NDArray[np.int64] | None = None,
     index: PointIndex | None = None,
+    quick: bool = False,
 ) -> NDArray[np.int64]:
     """The rows in view worth trying, most important first: the first few in each cell of a grid.
 
@@ -79,6 +80,8 @@ def candidates(
     index : PointIndex, optional
         Of ``xy``. With it, where more than ``MOST_LOOKED_THROUGH`` rows are in view, only so many
         of the table's most important rows are tried, and where fewer are, only those in view.
+    quick : bool
+        Without an index too, try only so many of the most important rows.
     """
     from explorer.render.kernels import first_in_cells
 
@@ -90,6 +93,8 @@ def candidates(
         bounds = index.bounds(viewport)
         if index.count(bounds) <= MOST_LOOKED_THROUGH:
             return _best_in_view(index, bounds, colours, palette, viewport, density, order)
+        quick = True
+    if quick:
         firsts = firsts[:MOST_LOOKED_THROUGH]
         if order is None:
             places, colours = places[:MOST_LOOKED_THROUGH], colours[:MOST_LOOKED_THROUGH]

@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from explorer.render.viewport import Viewport, extent
 
-ROWS_PER_CELL = 64
+ROWS_PER_CELL = 32
 MOST_LINES = 256
-FINE_SIDE = 1024
+FINE_SIDE, COARSE_SIDE = 1024, 128
 SEED = 42
 SAMPLED = 1 / 16
 SAMPLE_FROM = 1_000_000
@@ -44,9 +44,9 @@ class PointIndex:
     columns, lines : int
     left, bottom, width, height : float
         The first cell's corner and size, in data units. Cells at the grid's edge reach on for ever.
-    grid : float32 array, shape (m, m)
-        How many rows lie in each of m × m parts of the grid's whole area, much finer than the cells;
-        empty for small tables.
+    grids : tuple of float32 arrays, shapes (m, m), (m / 2, m / 2), …
+        How many rows lie in each of m × m parts of the grid's whole area, much finer than the cells,
+        and in each of half as many; none for small tables.
     sample : PointIndex, optional
         The first ``SAMPLED`` of each cell once more, close together in memory: walking over a little
         of each cell of ten million rows would take as long as walking over half of them.
@@ -62,7 +62,7 @@ class PointIndex:
     bottom: float
     width: float
     height: float
-    grid: NDArray[np.float32] = field(default_factory=lambda: np.zeros((0, 0), np.float32))
+    grids: tuple[NDArray[np.float32], ...] = ()
     sample: PointIndex | None = None
     _codes: tuple[object, NDArray[np.uint8]] | None = field(default=None, repr=False)
     _ranks: tuple[object, NDArray[np.int32]] | None = field(default=None, repr=False)
@@ -94,10 +94,10 @@ class PointIndex:
         )
         if placed <= SAMPLE_FROM:
             return index
-        return replace(index, grid=index.count_finely(), sample=index.first_of_each_cell(SAMPLED))
+        return replace(index, grids=index.count_finely(), sample=index.first_of_each_cell(SAMPLED))
 
-    def count_finely(self, side: int = FINE_SIDE) -> NDArray[np.float32]:
-        """How many rows lie in each of side × side equal parts of the grid's area."""
+    def count_finely(self, side: int = FINE_SIDE) -> tuple[NDArray[np.float32], ...]:
+        """How many rows lie in each of side × side equal parts of the grid's area, and in coarser ones."""
         from explorer.render.kernels import count_rows
 
         counts, ids = np.zeros((side, side), np.float32), np.empty((side, side), np.int32)
@@ -119,7 +119,11 @@ class PointIndex:
             counts,
             ids,
         )
-        return np.ascontiguousarray(counts[::-1])
+        grids = [np.ascontiguousarray(counts[::-1])]
+        while len(grids[-1]) > COARSE_SIDE:
+            half = len(grids[-1]) // 2
+            grids.append(grids[-1].reshape(half, 2, half, 2).sum(axis=(1, 3)))
+        return tuple(grids)
 
     def first_of_each_cell(self, share: float) -> PointIndex:
         """An index of a part of each cell's rows."""

@@ -3,9 +3,11 @@
 import numpy as np
 import pytest
 
-from explorer.render.density import density_colours, draw_density
+from explorer.render.density import Counts, density_colours, draw_density, fullest, prefers_density
 from explorer.render.palette import DARK, LIGHT, rgb
-from explorer.render.raster import Raster, ground_of
+from explorer.render.point_index import PointIndex
+from explorer.render.points import Points
+from explorer.render.raster import Raster, dots_for, ground_of
 from explorer.render.viewport import Viewport
 
 PALETTE = np.array([[1, 1, 1, 255], [1, 1, 1, 0]], np.uint8)
@@ -61,3 +63,71 @@ def test_that_crowds_stand_out_from_the_ground_in_both_themes():
         colours, ground = density_colours(theme).astype(int), np.array(rgb(theme.map))
         distance = np.abs(colours - ground).sum(axis=1)
         assert distance[-1] > distance[0] > 60
+
+
+def crowd(rows: int) -> np.ndarray:
+    return np.random.default_rng(0).normal(size=(rows, 2)).astype(np.float32)
+
+
+def test_that_density_takes_over_where_discs_merge_and_gives_way_on_zoom():
+    few, many = (PointIndex.of(crowd(rows)) for rows in (10_000, 400_000))
+    view = Viewport.fitted(crowd(10_000), 300, 200)
+    assert not prefers_density(few, view, dots_for(10_000, 300, 200))
+    assert prefers_density(many, view, dots_for(400_000, 300, 200))
+    assert not prefers_density(many, view.zoomed_at(150, 100, 40), dots_for(400_000, 300, 200, 40))
+
+
+def test_that_a_little_zoom_back_and_forth_does_not_change_the_kind_of_picture():
+    index, view = PointIndex.of(crowd(400_000)), Viewport.fitted(crowd(10_000), 300, 200)
+    answer, answers = True, []
+    zooms = np.exp(np.linspace(0, np.log(40), 80))
+    for zoom in zooms:
+        dots = dots_for(400_000, 300, 200, zoom)
+        answer = prefers_density(index, view.zoomed_at(150, 100, zoom), dots, answer)
+        answers.append(answer)
+    assert answers[0]
+    assert not answers[-1]
+    assert answers == sorted(answers, reverse=True), "once, not back and forth"
+    change = answers.index(False)
+    for zoom in zooms[change - 2 : change + 1]:
+        dots = dots_for(400_000, 300, 200, zoom)
+        assert not prefers_density(index, view.zoomed_at(150, 100, zoom), dots, False), "no way back so near"
+
+
+def test_that_few_rows_and_none_are_never_shown_as_density():
+    for rows in (0, 1, 3, 60_000):
+        index = PointIndex.of(np.zeros((rows, 2), np.float32))
+        assert not prefers_density(index, Viewport(300, 200), dots_for(rows, 300, 200))
+    nowhere = PointIndex.of(np.full((9, 2), np.nan, np.float32))
+    assert not prefers_density(nowhere, Viewport(300, 200), dots_for(9, 300, 200))
+
+
+def test_that_colours_stay_when_the_map_is_dragged():
+    index, view = PointIndex.of(crowd(50_000)), Viewport.fitted(crowd(50_000), 300, 200)
+    assert fullest(index, view) == fullest(index, view.panned(90, 40))
+    assert fullest(index, view) > fullest(index, view.zoomed_at(0, 0, 2))
+
+
+def test_that_counts_from_a_sample_or_a_grid_are_about_those_of_all_rows(monkeypatch):
+    monkeypatch.setattr("explorer.render.point_index.SAMPLE_FROM", 10_000)
+    xy, codes = crowd(300_000), np.zeros(300_000, np.uint8)
+    index, view = PointIndex.of(xy), Viewport.fitted(xy, 300, 200)
+    found = []
+    for add in (
+        lambda counts: counts.add(Points.all(xy, codes)),
+        lambda counts: counts.add(Points.seen(index, codes, view, most=60_000)),
+        lambda counts: counts.add_grid(index),
+    ):
+        counts = Counts(Raster(300, 200), PALETTE[:1], view)
+        add(counts)
+        assert counts.shows_all
+        blocks = counts.array.reshape(20, 10, 30, 10).sum(axis=(1, 3))
+        found.append(blocks[5:15, 8:22])
+    whole, sampled, grid = found
+    assert np.abs(sampled - whole).mean() < 0.08 * whole.mean()
+    assert np.abs(grid - whole).mean() < 0.02 * whole.mean()
+
+
+def test_that_a_hidden_code_is_noticed():
+    view = Viewport(30, 20)
+    assert not Counts(Raster(30, 20), PALETTE, view).shows_all
