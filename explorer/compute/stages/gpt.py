@@ -7,13 +7,8 @@ shapes tell which it is.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-import torch
-from torch.nn import functional
-
 from explorer.compute.encoders.weights import Weights
-from explorer.compute.stages.attention import Looked, attend, attention, heads_of
+from explorer.compute.stages.attention import attention, heads_of
 from explorer.compute.stages.base import (
     LONGEST,
     Computed,
@@ -24,7 +19,8 @@ from explorer.compute.stages.base import (
     stage,
     token_rows,
 )
-from explorer.compute.stages.linear import Linear, Norm, read_linear, read_norm, read_shaped
+from explorer.compute.stages.linear import Linear, read_linear, read_norm, read_shaped
+from explorer.compute.stages.prenorm import PreNormLayer, gelu_tanh, run_layers
 from explorer.compute.stages.tokenizers import tokenizer_for
 from explorer.compute.stages.words import EventTokenizer
 from explorer.core.errors import ExplorerError
@@ -37,26 +33,6 @@ _EVENTS = 390
 _HEAD = 64  # usual width of a head
 _SMALL_HEADS, _MUSIC_HEADS = 4, 8
 _SMALL = 256  # width up to which a GPT is a small one
-
-
-@dataclass(frozen=True, eq=False)
-class _Layer:
-    """Self-attention on what came before, then two linear layers; each after a norm, and added."""
-
-    heads: int
-    ln_1: Norm
-    c_attn: Linear
-    attn_proj: Linear
-    ln_2: Norm
-    c_fc: Linear
-    mlp_proj: Linear
-
-    def __call__(self, x: torch.Tensor) -> tuple[torch.Tensor, Looked]:
-        query, key, value = self.c_attn(self.ln_1(x)).chunk(3, -1)
-        mixed, looked = attend(query, key, value, self.heads, causal=True)
-        x = x + self.attn_proj(mixed)
-        inner = functional.gelu(self.c_fc(self.ln_2(x)), approximate="tanh")
-        return x + self.mlp_proj(inner), looked
 
 
 def matches(weights: Weights) -> bool:
@@ -74,8 +50,8 @@ def open_model(opening: Opening) -> StageModel:
         Tensors are missing or of other shapes.
     """
     weights = _own(opening.weights)
-    rows, dim = weights.shape("wte.weight")
-    places = read_shaped(weights, "wpe.weight", (weights.shape("wpe.weight")[0], dim))
+    rows, dim = _matrix(weights, "wte.weight")
+    places = read_shaped(weights, "wpe.weight", (_matrix(weights, "wpe.weight")[0], dim))
     transposed = weights.shape("h.0.attn.c_attn.weight") == (dim, 3 * dim)
     is_music = rows == _EVENTS and not transposed
     heads, notes = _heads(opening, dim, transposed, is_music)
@@ -88,13 +64,8 @@ def open_model(opening: Opening) -> StageModel:
         stages = [stage("looked up", x, "rows of wte")]
         x = x + places[: len(x)]
         stages.append(stage("with position", x, "+ rows of wpe"))
-        looked = []
-        for number, layer in enumerate(layers, 1):
-            x, seen = layer(x)
-            looked.append(seen)
-            stages.append(
-                stage(f"after layer {number}", x, "self-attention on what came before, then an MLP")
-            )
+        x, layered, looked = run_layers(x, layers, causal=True)
+        stages += layered
         x = last(x)
         stages.append(stage("final norm", x, "ln_f"))
         stages.append(stage("pooled", x[-1], "the last token, which has seen all others"))
@@ -117,7 +88,8 @@ def _heads(opening: Opening, dim: int, transposed: bool, is_music: bool) -> tupl
         return heads_of(dim, told, told)
     if is_music:
         return heads_of(dim, opening.heads, _MUSIC_HEADS)
-    usual = _SMALL_HEADS if dim <= _SMALL else dim // _HEAD
+    is_small = dim < _HEAD if transposed else dim <= _SMALL
+    usual = _SMALL_HEADS if is_small else dim // _HEAD
     return heads_of(dim, opening.heads, usual)
 
 
@@ -132,29 +104,41 @@ def _text(opening: Opening, rows: int, limit: int, is_music: bool) -> TextSide:
     )
 
 
-def _layer(weights: Weights, number: int, dim: int, heads: int, transposed: bool) -> _Layer:
+def _layer(weights: Weights, number: int, dim: int, heads: int, transposed: bool) -> PreNormLayer:
+    own = weights.under(f"h.{number}.")
+
     def linear(name: str, inputs: int, outputs: int) -> Linear:
         if not transposed:
-            return read_linear(weights, f"h.{number}.{name}", inputs, outputs)
-        weight = read_shaped(weights, f"h.{number}.{name}.weight", (inputs, outputs))
-        bias = read_shaped(weights, f"h.{number}.{name}.bias", (outputs,))
-        return Linear(weight.T.contiguous(), bias)
+            return read_linear(own, name, inputs, outputs)
+        weight = read_shaped(own, f"{name}.weight", (inputs, outputs))
+        return Linear(weight.T.contiguous(), read_shaped(own, f"{name}.bias", (outputs,)))
 
-    def norm(name: str) -> Norm:
-        return read_norm(weights, f"h.{number}.{name}", dim)
-
-    shape = weights.shape(f"h.{number}.mlp.c_fc.weight")
-    if len(shape) != 2:
-        raise ExplorerError(
-            f"{weights.path.name} is not the model that it seems: h.{number}.mlp.c_fc is no matrix."
-        )
-    inner = shape[transposed]
-    return _Layer(
-        heads,
-        norm("ln_1"),
-        linear("attn.c_attn", dim, 3 * dim),
-        linear("attn.c_proj", dim, dim),
-        norm("ln_2"),
-        linear("mlp.c_fc", dim, inner),
-        linear("mlp.c_proj", inner, dim),
+    inner = _matrix(own, "mlp.c_fc.weight")[transposed]
+    query, key, value = _thirds(linear("attn.c_attn", dim, 3 * dim))
+    return PreNormLayer(
+        heads=heads,
+        norm_1=read_norm(own, "ln_1", dim),
+        query=query,
+        key=key,
+        value=value,
+        output=linear("attn.c_proj", dim, dim),
+        norm_2=read_norm(own, "ln_2", dim),
+        inner=linear("mlp.c_fc", dim, inner),
+        outer=linear("mlp.c_proj", inner, dim),
+        activation=gelu_tanh,
     )
+
+
+def _thirds(joined: Linear) -> list[Linear]:
+    """Queries, keys and values of one layer that gives all three."""
+    weights = joined.weight.chunk(3)
+    biases = [None] * 3 if joined.bias is None else joined.bias.chunk(3)
+    return [Linear(weight, bias) for weight, bias in zip(weights, biases, strict=True)]
+
+
+def _matrix(weights: Weights, name: str) -> tuple[int, int]:
+    """A matrix's shape; raises ExplorerError where the tensor is none."""
+    shape = weights.shape(name)
+    if len(shape) != 2:
+        raise ExplorerError(f"{weights.path.name} is not the model that it seems: {name} is no matrix.")
+    return shape[0], shape[1]

@@ -1,4 +1,4 @@
-"""A Transformer's layer that norms before each step: self-attention, then an MLP, each added to what came in."""
+"""A Transformer's layer that norms before self-attention and before its MLP, and adds each."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ from torch.nn import functional
 
 from explorer.compute.stages.attention import Looked, attend
 from explorer.compute.stages.base import stage
-from explorer.compute.stages.linear import Linear, Norm
+from explorer.compute.stages.linear import Linear
 from explorer.core.stages import Of, Stage
 
-Activation = Callable[[torch.Tensor], torch.Tensor]
+Map = Callable[[torch.Tensor], torch.Tensor]
+Activation = Map
 
 _HOW = "self-attention, then an MLP"
 
@@ -35,23 +36,23 @@ class PreNormLayer:
     Attributes
     ----------
     heads : int
-    norm_1, norm_2 : Norm
-        Before attention, before the MLP.
+    norm_1, norm_2 : callable
+        Before attention, before the MLP; tensors of shape (n, dim).
     query, key, value, output : Linear
     inner, outer : Linear
     activation : callable
     """
 
     heads: int
-    norm_1: Norm
+    norm_1: Map
     query: Linear
     key: Linear
     value: Linear
     output: Linear
-    norm_2: Norm
+    norm_2: Map
     inner: Linear
     outer: Linear
-    activation: Activation
+    activation: Map
 
     def __call__(self, x: torch.Tensor, *, causal: bool = False) -> tuple[torch.Tensor, Looked]:
         """Shape (n, dim) kept."""

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import torch
 
 from explorer.compute.encoders.weights import Weights
-from explorer.compute.stages.attention import Looked, attend, attention, heads_of
+from explorer.compute.stages.attention import attention, heads_of
 from explorer.compute.stages.base import (
     LONGEST,
     Computed,
@@ -24,8 +24,9 @@ from explorer.compute.stages.base import (
     stage,
     token_rows,
 )
-from explorer.compute.stages.linear import Linear, read_linear, read_shaped
+from explorer.compute.stages.linear import read_linear, read_shaped
 from explorer.compute.stages.positions import interleaved
+from explorer.compute.stages.prenorm import PreNormLayer, run_layers
 from explorer.compute.stages.tokenizers import tokenizer_for
 from explorer.core.stages import Needs, Stage
 
@@ -45,26 +46,6 @@ class _Norm:
     def __call__(self, x: torch.Tensor) -> torch.Tensor:
         variance, mean = torch.var_mean(x, -1, correction=1, keepdim=True)
         return self.a_2 * (x - mean) / torch.sqrt(variance + 1e-6) + self.b_2
-
-
-@dataclass(frozen=True, eq=False)
-class _Layer:
-    """Self-attention, then two linear layers; each after a norm, and added to what came in."""
-
-    heads: int
-    norms: tuple[_Norm, _Norm]
-    query: Linear
-    key: Linear
-    value: Linear
-    output: Linear
-    w_1: Linear
-    w_2: Linear
-
-    def __call__(self, x: torch.Tensor) -> tuple[torch.Tensor, Looked]:
-        normed = self.norms[0](x)
-        mixed, looked = attend(self.query(normed), self.key(normed), self.value(normed), self.heads)
-        x = x + self.output(mixed)
-        return x + self.w_2(self.w_1(self.norms[1](x))), looked
 
 
 def matches(weights: Weights) -> bool:
@@ -95,11 +76,8 @@ def open_model(opening: Opening) -> StageModel:
         x, stages = _looked_up(weights, side, given.ids, positions[side])
         if side == "target":
             return Computed(tuple(stages), notes=(_DECODER,))
-        looked = []
-        for number, layer in enumerate(layers, 1):
-            x, seen = layer(x)
-            looked.append(seen)
-            stages.append(stage(f"after layer {number}", x, "self-attention, then two linear layers"))
+        x, layered, looked = run_layers(x, layers)
+        stages += layered
         x = last(x)
         stages.append(stage("final norm", x, "encoder.norm"))
         stages.append(stage("encoder output", x, "what the decoder looks at"))
@@ -143,15 +121,22 @@ def _positions(weights: Weights, side: str, dim: int) -> torch.Tensor:
     return read_shaped(weights, name, (1, weights.shape(name)[1:2][0], dim))[0]
 
 
-def _layer(weights: Weights, number: int, dim: int, heads: int) -> _Layer:
-    name = f"encoder.layers.{number}"
-    query, key, value, output = (
-        read_linear(weights, f"{name}.self_attn.linears.{i}", dim, dim) for i in range(4)
+def _layer(weights: Weights, number: int, dim: int, heads: int) -> PreNormLayer:
+    own = weights.under(f"encoder.layers.{number}.")
+    query, key, value, output = (read_linear(own, f"self_attn.linears.{i}", dim, dim) for i in range(4))
+    w_1 = read_linear(own, "feed_forward.w_1", dim)
+    return PreNormLayer(
+        heads=heads,
+        norm_1=_norm(own, "sublayer.0.norm", dim),
+        query=query,
+        key=key,
+        value=value,
+        output=output,
+        norm_2=_norm(own, "sublayer.1.norm", dim),
+        inner=w_1,
+        outer=read_linear(own, "feed_forward.w_2", len(w_1.weight), dim),
+        activation=lambda x: x,
     )
-    w_1 = read_linear(weights, f"{name}.feed_forward.w_1", dim)
-    w_2 = read_linear(weights, f"{name}.feed_forward.w_2", len(w_1.weight), dim)
-    norms = (_norm(weights, f"{name}.sublayer.0.norm", dim), _norm(weights, f"{name}.sublayer.1.norm", dim))
-    return _Layer(heads, norms, query, key, value, output, w_1, w_2)
 
 
 def _norm(weights: Weights, name: str, dim: int) -> _Norm:
