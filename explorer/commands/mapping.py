@@ -135,6 +135,16 @@ class Mapping(QObject):
         """Change the layout's settings by name; the next start uses them."""
         self._document.set_settings(replace(self._document.settings, **settings))
 
+    def lay_out_in(self, dimensions: int) -> None:
+        """Lay the table out in two or three dimensions, at once; the map that was there is kept."""
+        if dimensions == self._document.settings.dimensions:
+            return
+        if self.settled:
+            self.keep()
+        self.change(dimensions=dimensions)
+        if self._document.positions is not None:
+            self.start()
+
     def keep(self) -> None:
         """Remember the present positions, to come back to after another layout."""
         settings: LayoutSettings = self._document.settings

@@ -16,7 +16,7 @@ from explorer.export.files import replacing
 def write_layout_csv(
     path: Path, rows: NDArray[np.integer], xy: NDArray[np.float32], labels: Iterable[str]
 ) -> None:
-    """Columns ``row,x,y,label``; a row without a place has empty x and y.
+    """Columns ``row,x,y,label``, or ``row,x,y,z,label``; a row without a place has empty ones.
 
     Labels stand as they are, quoted where CSV asks for it; lone surrogates as ``\\udcXX``.
     Coordinates have the digits that bring the same float32 back.
@@ -24,7 +24,7 @@ def write_layout_csv(
     places = np.asarray(xy, np.float32)
     with replacing(Path(path)) as temporary, _open(temporary) as stream:
         writer = csv.writer(stream)  # ends lines as RFC 4180 does, and so quotes every kind of line end
-        writer.writerow(("row", "x", "y", "label"))
+        writer.writerow(("row", *"xyz"[: places.shape[1]], "label"))
         for row, place, label in zip(rows.tolist(), places, labels, strict=True):
             writer.writerow((row, *(_number(value) for value in place), label))
 
@@ -32,9 +32,12 @@ def write_layout_csv(
 def write_layout_npz(
     path: Path, rows: NDArray[np.integer], xy: NDArray[np.float32], labels: Iterable[str]
 ) -> None:
-    """Arrays ``row`` (int64), ``xy`` (float32, rows × 2, NaN without a place) and ``label`` (Unicode)."""
+    """Arrays ``row`` (int64), ``xy`` (float32, NaN without a place) and ``label`` (Unicode).
+
+    ``xy`` has two columns, or three where the map has three dimensions.
+    """
     names = np.array([_plain(label) for label in labels], np.str_)
-    row, places = np.asarray(rows, np.int64), np.asarray(xy, np.float32).reshape(-1, 2)
+    row, places = np.asarray(rows, np.int64), np.asarray(xy, np.float32)
     if not len(row) == len(places) == len(names):
         raise ValueError(f"{len(row)} rows, {len(places)} places, {len(names)} labels")
     with replacing(Path(path)) as temporary, temporary.open("wb") as stream:

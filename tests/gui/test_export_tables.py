@@ -41,6 +41,17 @@ def test_that_a_layout_comes_back_from_npz(tmp_path):
         assert file["label"].tolist() == ['=HYPERLINK("x")', 'a,\n"b"', "\\udcff é"]
 
 
+def test_that_a_layout_of_three_dimensions_has_three_columns(tmp_path):
+    xyz = np.array([[1, 2, 3], [np.nan] * 3, [4, 5, 6]], np.float32)
+    write_layout_csv(tmp_path / "map.csv", ROWS, xyz, LABELS)
+    write_layout_npz(tmp_path / "map.npz", ROWS, xyz, LABELS)
+    header, *rows = read(tmp_path / "map.csv")
+    assert header == ["row", "x", "y", "z", "label"]
+    assert rows[2][:4] == ["7", "4.0", "5.0", "6.0"]
+    with np.load(tmp_path / "map.npz") as file:
+        assert np.array_equal(file["xy"], xyz, equal_nan=True)
+
+
 def test_that_an_empty_layout_has_its_columns(tmp_path):
     write_layout_csv(tmp_path / "map.csv", ROWS[:0], XY[:0], [])
     write_layout_npz(tmp_path / "map.npz", ROWS[:0], XY[:0], [])

@@ -145,6 +145,10 @@ class Canvas(pg.GraphicsView):
         self.show_viewport(view.zoomed_at(view.width / 2, view.height / 2, factor))
         self.moved_by_hand.emit()
 
+    def nudge(self) -> None:
+        """Say that what is seen moves without another part being seen: it turns."""
+        self._range_changed()
+
     def _range_changed(self) -> None:
         self._still.start()
         self.view_changed.emit(True)

@@ -102,6 +102,7 @@ class FigureMaker:
         hover: int | None = None,
         obstacles: NDArray[np.float64] | None = None,
         titled: bool = False,
+        moving: bool = False,
     ) -> Figure | None:
         """The figure for a view; None where there is nothing to show.
 
@@ -115,6 +116,8 @@ class FigureMaker:
             What lies over the map, in points; labels keep clear of it.
         titled : bool
             With title and query, for a picture that leaves the window.
+        moving : bool
+            The view goes on moving: fewer new labels will do.
         """
         document, colours = self._document, self.colours
         table, shown = document.table, self.places.shown()
@@ -126,6 +129,7 @@ class FigureMaker:
         self._dense = index is not None and prefers_density(index, view, dots, self._dense)
         figure = Figure(
             xy=xy,
+            depth=shown.depth,
             codes=colours.codes,
             palette=colours.palette,
             viewport=view,
@@ -152,6 +156,7 @@ class FigureMaker:
             twins=self.facts.twins,
             obstacles=obstacles,
             previous=self._placement,
+            moving=moving,
         )
         return figure
 

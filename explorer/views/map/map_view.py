@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -14,6 +15,7 @@ from explorer.commands import Session
 from explorer.document import LayoutStage
 from explorer.export.figure import Figure
 from explorer.export.legend import legend_layout
+from explorer.render.camera import Camera
 from explorer.render.selection import rows_in_polygon
 from explorer.views.map.canvas import Canvas, Tool
 from explorer.views.map.figure_maker import FigureMaker
@@ -100,6 +102,7 @@ class MapView(QWidget):
         canvas.clicked.connect(self._clicked)
         canvas.double_clicked.connect(lambda _place: self.fit())
         canvas.drawn.connect(self._drawn)
+        canvas.turned.connect(self._turn)
         self.pointing.ringed.connect(self._show_ring)
         self.pointing.pointed_at.connect(self.pointed_at)
         canvas.reached_by_key.connect(self.ring.setVisible)
@@ -131,6 +134,7 @@ class MapView(QWidget):
     def _positions_changed(self) -> None:
         document = self._session.document
         self._say_what_is_awaited()
+        self.canvas.turns = self._maker.places.turns
         if document.stage is LayoutStage.MOVING:
             self._frames.start()
         else:
@@ -180,6 +184,7 @@ class MapView(QWidget):
             current_colours(),
             hover=self.pointing.row,
             obstacles=self._obstacles(),
+            moving=coarse,
         )
         self.canvas.item.show_figure(figure, points_changed=points_changed, coarse=coarse)
 
@@ -189,6 +194,7 @@ class MapView(QWidget):
         maker.table_changed()
         maker.colours_changed(current_colours())
         maker.fitted_scale = self._maker.fitted_scale
+        maker.places.camera = self._maker.places.camera
         return maker.make(self.canvas.viewport_now, current_colours(), titled=True)
 
     def _obstacles(self) -> NDArray[np.float64]:
@@ -205,7 +211,8 @@ class MapView(QWidget):
         now = self.canvas.viewport_now
         figure = self.canvas.item.figure
         layout = None if figure is None else legend_layout(replace(figure, viewport=now))
-        fitted = fitted_view(shown.xy, now.width, now.height, None if layout is None else layout.card)
+        around = self._maker.places.around(shown)
+        fitted = fitted_view(around, now.width, now.height, None if layout is None else layout.card)
         self._maker.fitted_scale = fitted.scale
         self.canvas.show_viewport(fitted)
 
@@ -222,6 +229,19 @@ class MapView(QWidget):
 
     def _box(self) -> None:
         self.use_tool(Tool.BOX)
+
+    @property
+    def camera(self) -> Camera:
+        """How three dimensions are turned now."""
+        return self._maker.places.camera
+
+    def _turn(self, right: float, down: float) -> None:
+        """Turn three dimensions, as dragged by so many points: across the map is half a turn."""
+        places = self._maker.places
+        radians = math.pi / max(min(self.width(), self.height()), 1)
+        places.camera = places.camera.turned(right * radians, down * radians)
+        self.card.hide()
+        self.canvas.nudge()
 
     def _next_density(self) -> None:
         document = self._session.document

@@ -1,4 +1,4 @@
-"""Where the map draws each row: the document's positions, without the rows that are not shown."""
+"""Where the map draws each row: the document's positions as they are seen, without the rows not shown."""
 
 from __future__ import annotations
 
@@ -9,7 +9,12 @@ from numpy.typing import NDArray
 
 from explorer.core.placement import place_query
 from explorer.document import Document, LayoutStage
+from explorer.render.camera import Camera, middle, project
 from explorer.views.map.kept import Kept
+
+Centre = tuple[float, float, float]
+NEARLY_ALL = 0.999
+"""This share of the rows shapes the first view of three dimensions."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -20,23 +25,47 @@ class Shown:
     ----------
     xy : float32 array, shape (rows, 2)
         NaN for rows without a place and for those hidden by an isolation.
+    positions : float32 array, shape (rows, 2 or 3)
+        The same before they were turned.
+    depth : float32 array, shape (rows,), or None
+        How near to the viewer, in three dimensions.
     """
 
     xy: NDArray[np.float32]
+    positions: NDArray[np.float32]
+    depth: NDArray[np.float32] | None = None
 
 
 class Places:
-    """Keeps what follows from the positions until they, or what is shown of them, change."""
+    """Keeps what follows from the positions until they, or what is shown of them, change.
+
+    Attributes
+    ----------
+    camera : Camera
+        How three dimensions are turned.
+    """
 
     def __init__(self, document: Document) -> None:
         self._document = document
+        self.camera = Camera()
+        self._alone: Kept[NDArray[np.float32]] = Kept()
+        self._centre: Kept[Centre] = Kept()
         self._shown: Kept[Shown] = Kept()
         self._star: Kept[tuple[float, ...] | None] = Kept()
+        self._out: tuple[NDArray[np.float32], NDArray[np.float32]] | None = None
 
     def forget(self) -> None:
         """Let go of another table's places."""
-        self._shown.forget()
-        self._star.forget()
+        for kept in (self._alone, self._centre, self._shown, self._star):
+            kept.forget()
+        self.camera = Camera()
+        self._out = None
+
+    @property
+    def turns(self) -> bool:
+        """Whether the positions have three dimensions."""
+        positions = self._document.positions
+        return positions is not None and positions.shape[1] == 3
 
     def _moment(self) -> object:
         """Another object at each call while a layout writes into the positions that are drawn."""
@@ -47,19 +76,58 @@ class Places:
         positions, isolation = self._document.positions, self._document.isolation
         if positions is None:
             return None
+        moment = self._moment()
 
-        def make() -> Shown:
+        def isolated() -> NDArray[np.float32]:
             if isolation is None:
-                return Shown(positions)
+                return positions
             alone = np.full_like(positions, np.nan)
             alone[isolation.rows] = positions[isolation.rows]
-            return Shown(alone)
+            return alone
 
-        return self._shown.of(make, positions, isolation, self._moment())
+        alone = self._alone.of(isolated, positions, isolation, moment)
+        if not self.turns:
+            return self._shown.of(lambda: Shown(alone, alone), alone, moment)
+        return self._shown.of(lambda: self._projected(alone), alone, self.camera, moment)
 
-    def star(self, shown: Shown) -> tuple[float, ...] | None:
-        """Where the question of the answer shown lies; None for a question that is a row itself."""
+    def _projected(self, positions: NDArray[np.float32]) -> Shown:
+        if self._out is None or len(self._out[1]) != len(positions):
+            self._out = np.empty((len(positions), 2), np.float32), np.empty(len(positions), np.float32)
+        xy, depth = project(positions, self.camera, self._out, self._middle(positions))
+        return Shown(xy, positions, depth)
+
+    def _middle(self, positions: NDArray[np.float32]) -> Centre:
+        # Of a layout that moves, its first: about a middle that moves too, nothing would be seen to turn.
+        return self._centre.of(lambda: middle(positions), positions)
+
+    def located(self, shown: Shown, places: NDArray[np.floating]) -> NDArray[np.float32]:
+        """Places among the positions, shape (n, 2 or 3), as they are seen, shape (n, 2)."""
+        if shown.depth is None:
+            return np.asarray(places, np.float32)
+        return project(places, self.camera, centre=self._middle(shown.positions))[0]
+
+    def star(self, shown: Shown) -> tuple[float, float] | None:
+        """Where the question of the answer shown is seen; None for a question that is a row itself."""
         answer = self._document.answer
         if answer is None or answer.question.focus is not None:
             return None
-        return self._star.of(lambda: place_query(shown.xy, answer.result.rows), answer, shown)
+        rows, moment = answer.result.rows, self._moment()
+        place = self._star.of(lambda: place_query(shown.positions, rows), answer, shown.positions, moment)
+        if place is None:
+            return None
+        x, y = self.located(shown, np.array([place]))[0]
+        return float(x), float(y)
+
+    def around(self, shown: Shown) -> NDArray[np.float32]:
+        """What a view of all rows must show: the rows or, where they turn, a circle around them."""
+        if shown.depth is None:
+            return shown.xy
+        x, y, z = self._middle(shown.positions)
+        sample = shown.positions[:: max(len(shown.positions) // 50_000, 1)]
+        apart = np.linalg.norm(sample - np.array([x, y, z], np.float32), axis=1)
+        apart = apart[np.isfinite(apart)]
+        reach = float(np.quantile(apart, NEARLY_ALL)) if len(apart) else 1.0
+        return np.array(
+            [(x - reach, y), (x + reach, y), (x, y - reach), (x, y + reach)],
+            np.float32,
+        )

@@ -12,6 +12,7 @@ from explorer.views.panels.elided_label import ElidedLabel
 from explorer.views.panels.form import Section
 
 METHODS = {"UMAP": "umap", "PCA": "pca"}
+DIMENSIONS = {"2-D": 2, "3-D": 3}
 
 
 class LayoutSection(Section):
@@ -24,6 +25,8 @@ class LayoutSection(Section):
         mapping = session.mapping
         self.method = QComboBox()
         self.method.addItems(list(METHODS))
+        self.dimensions = QComboBox()
+        self.dimensions.addItems(list(DIMENSIONS))
         self.neighbours = _spin(2, 200)
         self.min_dist = QDoubleSpinBox()
         self.min_dist.setRange(0.0, 0.99)
@@ -38,6 +41,7 @@ class LayoutSection(Section):
         self.seed = _spin(0, 2**31 - 1)
         self.rows = [
             self.row("Method", self.method),
+            self.row("Dimensions", self.dimensions, "Drag the map to turn three; the other button moves it"),
             self.row(
                 "Neighbours", self.neighbours, "How many neighbours hold a row in place: fewer show detail"
             ),
@@ -63,6 +67,7 @@ class LayoutSection(Section):
         self.body.addSpacing(2)
         self.body.addLayout(below)
         self.method.currentTextChanged.connect(lambda text: mapping.change(method=METHODS[text]))
+        self.dimensions.textActivated.connect(lambda text: mapping.lay_out_in(DIMENSIONS[text]))
         self.neighbours.valueChanged.connect(lambda value: mapping.change(neighbours=value))
         self.min_dist.valueChanged.connect(lambda value: mapping.change(min_dist=value))
         self.metric.currentTextChanged.connect(lambda text: mapping.change(metric=Metric(text)))
@@ -82,6 +87,9 @@ class LayoutSection(Section):
         self.setVisible(document.table is not None)
         settings = document.settings
         controls = (self.method, self.neighbours, self.min_dist, self.metric, self.epochs, self.seed)
+        self.dimensions.setCurrentText(
+            next(text for text, count in DIMENSIONS.items() if count == settings.dimensions)
+        )
         for control in controls:
             control.blockSignals(True)
         self.method.setCurrentText(next(text for text, name in METHODS.items() if name == settings.method))

@@ -1,0 +1,119 @@
+"""A map of three dimensions, turned with the mouse and the keyboard."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from map_driver import box_around, drag, move, pixels
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtTest import QTest
+from pytestqt.qtbot import QtBot
+from window_driver import settle
+
+from explorer.document import LayoutStage
+from explorer.render.camera import Camera, project
+from explorer.views.main_window import MainWindow
+from explorer.views.map.canvas import Tool
+
+
+@pytest.fixture
+def turning(qtbot: QtBot, open_window: MainWindow) -> MainWindow:
+    """The words' table in three dimensions, by the choice in the layout panel."""
+    choice = open_window.side.layout_section.dimensions
+    choice.setCurrentText("3-D")
+    choice.textActivated.emit("3-D")
+    document = open_window.session.document
+    qtbot.waitUntil(lambda: document.positions.shape[1] == 3, timeout=30_000)
+    settle(qtbot, open_window)
+    return open_window
+
+
+def test_that_a_drag_turns_the_map_about_its_middle_and_back(turning: MainWindow) -> None:
+    before, view = pixels(turning), turning.map.canvas.viewport_now
+    assert turning.map.canvas.item.figure.depth is not None
+    drag(turning, [QPoint(300, 300), QPoint(340, 300), QPoint(420, 330)])
+    after = pixels(turning)
+    assert turning.map.canvas.viewport_now == view, "it turns and is not moved"
+    assert np.abs(after - before).max() > 30
+    drag(turning, [QPoint(420, 330), QPoint(300, 300)])
+    assert np.abs(pixels(turning) - before).max() < 1
+
+
+def test_that_what_is_drawn_is_the_projection_of_the_positions(turning: MainWindow) -> None:
+    drag(turning, [QPoint(300, 300), QPoint(380, 340)])
+    figure, document = turning.map.canvas.item.figure, turning.session.document
+    camera = turning.map.camera
+    assert camera != Camera()
+    xy, depth = project(document.positions, camera)
+    np.testing.assert_allclose(figure.xy, xy, atol=1e-5)
+    np.testing.assert_allclose(figure.depth, depth, atol=1e-5)
+
+
+def test_that_the_other_button_moves_and_arrow_keys_turn(turning: MainWindow) -> None:
+    canvas = turning.map.canvas
+    view, camera = canvas.viewport_now, turning.map.camera
+    drag(turning, [QPoint(300, 300), QPoint(340, 320)], button=Qt.MouseButton.RightButton)
+    assert canvas.viewport_now.x == pytest.approx(view.x - 40 / view.scale)
+    assert turning.map.camera == camera
+    QTest.keyClick(canvas, Qt.Key.Key_Right)
+    assert turning.map.camera.yaw > camera.yaw
+    QTest.keyClick(canvas, Qt.Key.Key_Left)
+    assert turning.map.camera.yaw == pytest.approx(camera.yaw)
+
+
+def test_that_hover_click_and_box_find_rows_where_they_are_seen(qtbot: QtBot, turning: MainWindow) -> None:
+    document, canvas = turning.session.document, turning.map.canvas
+    drag(turning, [QPoint(300, 300), QPoint(390, 350)])
+    qtbot.wait(200)
+    canvas.viewport().repaint()
+    places = pixels(turning)
+    row = int(np.nanargmin(places[:, 0]))
+    move(turning, QPoint(*np.rint(places[row]).astype(int).tolist()))
+    found = turning.map.pointing.row
+    assert found is not None
+    assert np.abs(places[found] - places[row]).max() < 8
+    turning.map.use_tool(Tool.BOX)
+    corners = box_around(turning, range(4))
+    drag(turning, corners)
+    x, y = places.T
+    inside = (x > corners[0].x()) & (x < corners[1].x()) & (y > corners[0].y()) & (y < corners[1].y())
+    assert document.selection.tolist() == np.flatnonzero(inside).tolist()
+    turning.session.asking.ask("king - man + woman")
+    qtbot.waitUntil(lambda: document.answer is not None)
+    (star,) = canvas.item.figure.stars
+    best = canvas.item.figure.viewport.to_pixels(np.array([star]))[0]
+    queen = pixels(turning)[document.answer.result.rows[0]]
+    assert np.abs(best - queen).max() < 0.25 * canvas.width(), "the star lies by what it is nearest to"
+
+
+def test_that_a_saved_picture_is_turned_as_the_map_is(turning: MainWindow) -> None:
+    drag(turning, [QPoint(300, 300), QPoint(390, 350)])
+    picture, figure = turning.map.picture(), turning.map.canvas.item.figure
+    np.testing.assert_array_equal(picture.xy, figure.xy)
+    np.testing.assert_array_equal(picture.depth, figure.depth)
+
+
+def test_that_the_way_back_to_two_dimensions_keeps_both_maps(qtbot: QtBot, turning: MainWindow) -> None:
+    document, section = turning.session.document, turning.side.layout_section
+    section.dimensions.textActivated.emit("2-D")
+    qtbot.waitUntil(lambda: document.positions.shape[1] == 2, timeout=30_000)
+    settle(qtbot, turning)
+    assert turning.map.canvas.item.figure.depth is None
+    assert not turning.map.canvas.turns
+    assert [kept.shape[1] for _, kept in document.kept] == [2, 3]
+    turning.session.mapping.show_kept(1)
+    assert turning.map.canvas.turns
+    assert turning.map.canvas.item.figure.depth is not None
+
+
+def test_that_three_dimensions_move_while_umap_runs(qtbot: QtBot, turning: MainWindow) -> None:
+    session = turning.session
+    session.mapping.change(method="umap", epochs=2000)
+    session.mapping.start()
+    qtbot.waitUntil(lambda: session.document.stage is LayoutStage.MOVING, timeout=60_000)
+    before = pixels(turning).copy()
+    qtbot.waitUntil(lambda: np.abs(pixels(turning) - before).max() > 1, timeout=20_000)
+    drag(turning, [QPoint(300, 300), QPoint(390, 350)])
+    assert turning.map.camera.yaw > 0
+    session.mapping.stop()
+    settle(qtbot, turning)
