@@ -518,3 +518,76 @@ def turn(
         xy[row, 0] = a * x + b * y + c * z + x0
         xy[row, 1] = d * x + e * y + f * z + y0
         depth[row] = g * x + h * y + i * z
+
+
+@compiled(
+    "float32[,] int64[] float32[] float64 float64 float64 float64 float64 float64 float64 float64 "
+    "float64[,] int64[]! float64[,]! -> int64"
+)
+def place_pictures(
+    xy: NDArray[np.float32],
+    order: NDArray[np.int64],
+    aspects: NDArray[np.float32],
+    scale: float,
+    left: float,
+    top: float,
+    width: float,
+    height: float,
+    side: float,
+    longest: float,
+    spacing: float,
+    obstacles: NDArray[np.float64],
+    found: NDArray[np.int64],
+    boxes: NDArray[np.float64],
+) -> int:
+    """Place boxes of equal area around their rows, in order, where none is yet; their number.
+
+    Boxes are held in cells as large as the largest of them, so that only those of nine cells can be
+    in the way.
+    """
+    cell = side * np.sqrt(longest) + spacing
+    columns, lines = int(width / cell) + 4, int(height / cell) + 4
+    newest = np.full(columns * lines, -1, np.int64)
+    older = np.full(len(found), -1, np.int64)
+    count = 0
+    for row in order:
+        if count == len(found):
+            break
+        aspect = aspects[row]
+        if not (aspect > 0 and aspect < np.inf):
+            continue
+        stretch = np.sqrt(min(max(aspect, 1 / longest), longest))
+        wide, high = side * stretch, side / stretch
+        x, y = xy[row, 0] * scale + left, top - xy[row, 1] * scale
+        if not (x > -wide / 2 and x < width + wide / 2 and y > -high / 2 and y < height + high / 2):
+            continue
+        column, line = step_of(x / cell + 1, columns - 2) + 1, step_of(y / cell + 1, lines - 2) + 1
+        free = True
+        for near in range(9):
+            # The row's own cell first: that is where most are refused.
+            place = (near + 4) % 9
+            other = newest[(line + place // 3 - 1) * columns + column + place % 3 - 1]
+            while free and other >= 0:
+                apart_x = abs(boxes[other, 0] + boxes[other, 2] / 2 - x) - (boxes[other, 2] + wide) / 2
+                apart_y = abs(boxes[other, 1] + boxes[other, 3] / 2 - y) - (boxes[other, 3] + high) / 2
+                free = apart_x >= spacing or apart_y >= spacing
+                other = older[other]
+            if not free:
+                break
+        for j in range(len(obstacles)):
+            if not free:
+                break
+            free = (
+                x + wide / 2 <= obstacles[j, 0]
+                or x - wide / 2 >= obstacles[j, 0] + obstacles[j, 2]
+                or y + high / 2 <= obstacles[j, 1]
+                or y - high / 2 >= obstacles[j, 1] + obstacles[j, 3]
+            )
+        if free:
+            boxes[count, 0], boxes[count, 1] = x - wide / 2, y - high / 2
+            boxes[count, 2], boxes[count, 3] = wide, high
+            found[count] = row
+            older[count] = newest[line * columns + column]
+            newest[line * columns + column] = count
+            count += 1
+    return count
