@@ -134,6 +134,23 @@ class FindClusters(Request):
 
 
 @dataclass(frozen=True, eq=False)
+class FindDensityClusters(Request):
+    """For Clusters of positions, float32, shape (rows, dimensions); ``smallest`` 0 chooses by size."""
+
+    key: int
+    xy: NDArray[np.float32]
+    smallest: int
+
+
+@dataclass(frozen=True, eq=False)
+class FindRegions(Request):
+    """For a tuple of Region: the dense parts of positions, float32, shape (rows, 2)."""
+
+    key: int
+    xy: NDArray[np.float32]
+
+
+@dataclass(frozen=True, eq=False)
 class MeasureTrust(Request):
     """For Trust of positions, float32, shape (rows, 2) or (rows, 3)."""
 

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
+from pathlib import Path
 
 import numpy as np
 import torch
@@ -14,21 +15,29 @@ from numpy.typing import NDArray
 from explorer.compute import protocol
 from explorer.compute.checkpoint import Checkpoint
 from explorer.compute.clusters import find_clusters
+from explorer.compute.density_clusters import find_density_clusters
 from explorer.compute.device import choose_device, describe
 from explorer.compute.files import Files, mappable, table_listing
 from explorer.compute.graph import neighbour_graph
 from explorer.compute.pairs import pair_histogram
 from explorer.compute.projection import positions_of
+from explorer.compute.regions import find_regions
 from explorer.compute.search import find_neighbours
 from explorer.compute.trust import measure_trust
 from explorer.compute.vectors import Vectors
+from explorer.compute.zero_shot import classify
 from explorer.core.errors import ExplorerError
 from explorer.core.health import Health
 from explorer.core.health_scan import examine, row_blocks
 from explorer.core.label_index import LabelIndex
 from explorer.core.labels import Labels
 from explorer.core.listing import LoadedTable
+from explorer.core.pictures import Pictures
+from explorer.core.regions import Region
 from explorer.core.results import Clusters, NeighbourGraph, PairHistogram, SearchResult, Trust
+from explorer.core.retrieval import Classified
+from explorer.core.table import EmbeddingTable
+from explorer.readers.table_pictures import pictures_of
 
 
 @dataclass(eq=False)
@@ -37,6 +46,7 @@ class Table:
 
     vectors: Vectors
     labels: Labels | None
+    first_twin: NDArray | None = None
 
     @cached_property
     def index(self) -> LabelIndex | None:
@@ -71,8 +81,11 @@ class Tables:
             protocol.FetchRows: self._fetch_rows,
             protocol.Suggest: self._suggest,
             protocol.FindClusters: self._find_clusters,
+            protocol.FindDensityClusters: self._find_density_clusters,
+            protocol.FindRegions: self._find_regions,
             protocol.MeasureTrust: self._measure_trust,
             protocol.CountPairs: self._count_pairs,
+            protocol.Classify: self._classify,
         }
         # The first use of a device can take seconds.
         self._tell_device()
@@ -103,7 +116,7 @@ class Tables:
         checkpoint(-1.0, f"Moving to {device}")
         scale = math.sqrt(table.dim) if request.scaled else 1.0
         vectors = Vectors(values, health, device, scale)
-        self._tables[request.key] = Table(vectors, table.labels)
+        self._tables[request.key] = Table(vectors, table.labels, table.first_twin)
         self._lost.pop(request.key, None)
         self._tell_device()
         return LoadedTable(
@@ -115,6 +128,9 @@ class Tables:
             scaled=request.scaled,
             device=str(device),
             metadata=mappable(table.metadata),
+            pictures=_pictures_of(request.source.path, table),
+            encoder=table.encoder,
+            first_twin=table.first_twin,
         )
 
     def _restore(self, request: protocol.RestoreTable, checkpoint: Checkpoint) -> None:
@@ -156,6 +172,7 @@ class Tables:
             terms=request.terms,
             vector=request.vector,
             special=table.labels.special if table.labels is not None else None,
+            first_twin=table.first_twin,
             all_rows=request.all_rows,
             include_query=request.include_query,
         )
@@ -176,6 +193,15 @@ class Tables:
         table = self._of(request.key)
         return find_clusters(table.vectors, request.count, labels=table.labels, checkpoint=checkpoint)
 
+    def _find_density_clusters(
+        self, request: protocol.FindDensityClusters, checkpoint: Checkpoint
+    ) -> Clusters:
+        labels = self._of(request.key).labels
+        return find_density_clusters(request.xy, request.smallest, labels=labels, checkpoint=checkpoint)
+
+    def _find_regions(self, request: protocol.FindRegions, checkpoint: Checkpoint) -> tuple[Region, ...]:
+        return find_regions(request.xy, labels=self._of(request.key).labels, checkpoint=checkpoint)
+
     def _measure_trust(self, request: protocol.MeasureTrust, checkpoint: Checkpoint) -> Trust:
         vectors = self._of(request.key).vectors
         return measure_trust(vectors, request.xy, request.k, metric=request.metric, checkpoint=checkpoint)
@@ -183,12 +209,23 @@ class Tables:
     def _count_pairs(self, request: protocol.CountPairs, checkpoint: Checkpoint) -> PairHistogram:
         return pair_histogram(self._of(request.key).vectors, request.metric, checkpoint=checkpoint)
 
+    def _classify(self, request: protocol.Classify, checkpoint: Checkpoint) -> Classified:
+        vectors = self._of(request.key).vectors
+        return classify(vectors, request.class_vectors, request.kind, request.scale, request.bias, checkpoint)
+
     def _tell_device(self) -> None:
         try:
             self._tell(protocol.DeviceChanged(describe(choose_device(self._wish))))
         except ExplorerError:
             # Said when a table is to be loaded.
             self._tell(protocol.DeviceChanged(describe(choose_device("cpu"))))
+
+
+def _pictures_of(path: str, table: EmbeddingTable) -> Pictures | None:
+    """What pictures a table's rows carry: those that its file knows, else those that its names speak of."""
+    if table.pictures is not None:
+        return table.pictures()
+    return pictures_of(Path(path), table.labels, table.metadata, table.rows)
 
 
 def _watched(values: NDArray, checkpoint: Checkpoint) -> Iterator[NDArray]:

@@ -197,6 +197,23 @@ class Jobs(QObject):
         """Group a table's rows: finishes with Clusters."""
         return self._start("Clusters", _one(protocol.FindClusters(self._id(), key, count)), key=key)
 
+    def density_clusters(self, key: int, xy: NDArray[np.float32], smallest: int = 0) -> Job:
+        """Group rows that lie close together on a map: finishes with Clusters; others are in none.
+
+        Parameters
+        ----------
+        key : int
+        xy : float32 array, shape (rows, 2) or (rows, 3)
+        smallest : int
+            How many rows make a group; 0 chooses by their number.
+        """
+        request = protocol.FindDensityClusters(self._id(), key, xy, smallest)
+        return self._start("Clusters", _one(request), key=key)
+
+    def regions(self, key: int, xy: NDArray[np.float32]) -> Job:
+        """Find and name the dense parts of a map: finishes with a tuple of Region."""
+        return self._start("Regions", _one(protocol.FindRegions(self._id(), key, xy)), key=key)
+
     def trust(self, key: int, xy: NDArray[np.float32], k: int = 15, metric: Metric = Metric.COSINE) -> Job:
         """Measure how far a map can be trusted: finishes with Trust."""
         request = protocol.MeasureTrust(self._id(), key, xy, k, metric)

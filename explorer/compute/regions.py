@@ -1,0 +1,121 @@
+"""Dense parts of the map: hills of its density, parted where the valley between them is deep enough.
+
+Hills grow downhill from their tops, cell by cell; two that meet are one where the lower rises little
+above the pass, as in ToMATo (Chazal, Guibas, Oudot and Skraba, 2013).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.ndimage import gaussian_filter
+
+from explorer.compute.checkpoint import Checkpoint, no_checkpoint
+from explorer.compute.naming import typical_names
+from explorer.core.labels import Labels
+from explorer.core.regions import Region
+
+_CELLS = 160
+_SMOOTH = 2.0
+# A hill's top over the pass to a higher one: below this factor they are one.
+_RISE = 1.35
+# Cells of less than this part of the highest hill's density belong to none.
+_GROUND = 0.03
+_LEAST_SHARE = 0.006
+_LEAST_ROWS = 15
+MOST_REGIONS = 24
+
+
+def find_regions(
+    xy: NDArray[np.float32], *, labels: Labels | None = None, checkpoint: Checkpoint = no_checkpoint
+) -> tuple[Region, ...]:
+    """Find and name the dense parts of a map.
+
+    Parameters
+    ----------
+    xy : float32 array, shape (rows, 2)
+        NaN for rows without a place.
+    labels : Labels, optional
+        For the names.
+    checkpoint : Checkpoint
+
+    Returns
+    -------
+    tuple of Region
+        The largest first; none where so few rows are placed that none stands out.
+
+    Raises
+    ------
+    Cancelled
+        From the checkpoint.
+    """
+    placed = np.flatnonzero(np.isfinite(xy).all(axis=1))
+    least = max(_LEAST_ROWS, round(_LEAST_SHARE * len(placed)))
+    if xy.shape[1] != 2 or len(placed) < 2 * least:
+        return ()
+    checkpoint(0.0, "Regions")
+    places = xy[placed].astype(np.float64)
+    # A few rows far out must not leave all others in one cell.
+    low, high = np.percentile(places[:: max(1, len(places) // 50_000)], (0.2, 99.8), axis=0)
+    side = float(max(high - low)) / _CELLS
+    if side <= 0:
+        return ()
+    shape = tuple(np.maximum(np.ceil((high - low) / side), 1).astype(int))
+    cells = np.clip(((places - low) / side).astype(np.int64), 0, np.array(shape) - 1)
+    flat = cells[:, 0] * shape[1] + cells[:, 1]
+    counts = np.bincount(flat, minlength=shape[0] * shape[1]).reshape(shape)
+    density = gaussian_filter(counts.astype(np.float64), _SMOOTH, mode="constant")
+    checkpoint(0.3, "Regions")
+    hills = _hills(density)
+    checkpoint(0.6, "Regions")
+    hill = hills.ravel()[flat]
+    rows = np.bincount(hill[hill >= 0], minlength=hills.max() + 1)
+    large = [code for code in np.argsort(-rows, kind="stable") if rows[code] >= least][:MOST_REGIONS]
+    members = [placed[hill == code] for code in large]
+    names = typical_names(labels, members, xy, "Region")
+    regions = []
+    for code, name in zip(large, names, strict=True):
+        top = np.unravel_index(np.argmax(np.where(hills == code, density, -1.0)), shape)
+        x, y = (low + (np.array(top) + 0.5) * side).tolist()
+        area = int(np.count_nonzero(hills == code)) * side * side
+        regions.append(Region(name, x, y, int(rows[code]), float(np.sqrt(area / np.pi))))
+    return tuple(regions)
+
+
+def _hills(density: NDArray[np.float64]) -> NDArray[np.int64]:
+    """The hill of each cell, -1 for the ground, shape of ``density``."""
+    padded = np.pad(density, 1)
+    width = padded.shape[1]
+    heights = padded.ravel().tolist()
+    order = np.argsort(-padded, axis=None, kind="stable")
+    order = order[padded.ravel()[order] > _GROUND * padded.max()]
+    around = [-width - 1, -width, -width + 1, -1, 1, width - 1, width, width + 1]
+    hill = [-1] * len(heights)
+    tops: list[float] = []
+    joined: list[int] = []
+
+    def root(code: int) -> int:
+        while joined[code] != code:
+            code = joined[code]
+        return code
+
+    for cell in order.tolist():
+        uphill = [
+            (heights[cell + step], root(hill[cell + step])) for step in around if hill[cell + step] >= 0
+        ]
+        if not uphill:
+            hill[cell] = len(tops)
+            tops.append(heights[cell])
+            joined.append(len(joined))
+            continue
+        hill[cell] = max(uphill)[1]
+        # Hills are numbered from the highest top down.
+        highest, *lower = sorted({code for _, code in uphill})
+        for code in lower:
+            if tops[code] < _RISE * heights[cell]:
+                joined[code] = highest
+    codes = np.array([root(code) if code >= 0 else -1 for code in hill]).reshape(padded.shape)
+    _, renumbered = np.unique(codes[1:-1, 1:-1], return_inverse=True)
+    inside = codes[1:-1, 1:-1]
+    numbers = renumbered.reshape(inside.shape) - int((inside < 0).any())
+    return np.where(inside < 0, -1, numbers)
