@@ -28,6 +28,10 @@ class Settings:
         Paths of encoders used, the last one first.
     geometry, docks : str
         The window's size and its docks' places, as Qt saves them, in Base64.
+    pictures_as_list : bool
+        An answer of pictures is shown as a list, not as a gallery.
+    picture_height : int
+        Of the gallery's lines, about, in pixels.
     """
 
     recent: list[str] = field(default_factory=list)
@@ -36,6 +40,8 @@ class Settings:
     encoders: list[str] = field(default_factory=list)
     geometry: str = ""
     docks: str = ""
+    pictures_as_list: bool = False
+    picture_height: int = 96
 
     def remember_file(self, path: str) -> None:
         """Put a file at the top of the recent ones."""

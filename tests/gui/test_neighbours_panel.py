@@ -66,8 +66,8 @@ def test_that_neighbours_stand_with_rank_label_score_and_deviations(
 ) -> None:
     answer = ask(qtbot, session, "king - man + woman")
     result = answer.result
-    assert panel.title.text() == "king − man + woman"
-    assert panel.count.text() == "50 nearest"
+    assert panel.header.title.text() == "king − man + woman"
+    assert panel.header.count.text() == "50 nearest"
     assert panel.model.rowCount() == 50
     rank, label, value, above = shown(panel, 1)[0]
     assert (rank, label) == (1, "queen")
@@ -81,32 +81,32 @@ def test_that_a_click_and_return_walk_on_and_arrows_only_point(
     ask(qtbot, session, "king - man + woman")
     spot = panel.list.visualRect(panel.model.index(0, 0)).center()
     qtbot.mouseClick(panel.list.viewport(), Qt.MouseButton.LeftButton, pos=spot)
-    qtbot.waitUntil(lambda: panel.title.text() == "queen", timeout=10_000)
+    qtbot.waitUntil(lambda: panel.header.title.text() == "queen", timeout=10_000)
     panel.activateWindow()
     panel.list.setFocus()
     with qtbot.waitSignal(panel.hovered) as pointed:
         qtbot.keyClick(panel.list, Qt.Key.Key_Down)
     assert session.document.answer is not None
     assert pointed.args == [int(session.document.answer.result.rows[panel.list.currentIndex().row()])]
-    assert panel.title.text() == "queen"
+    assert panel.header.title.text() == "queen"
     wanted = panel.model.label(panel.list.currentIndex().row())
     panel.list.actions()[0].trigger()
-    qtbot.waitUntil(lambda: panel.title.text() == wanted, timeout=10_000)
+    qtbot.waitUntil(lambda: panel.header.title.text() == wanted, timeout=10_000)
 
 
 def test_that_back_and_forward_go_through_the_questions(
     qtbot: QtBot, session: Session, panel: NeighboursPanel
 ) -> None:
-    assert not panel.back.isEnabled()
+    assert not panel.header.back.isEnabled()
     ask(qtbot, session, "king")
     ask(qtbot, session, "woman")
-    assert panel.back.isEnabled()
-    assert not panel.forward.isEnabled()
-    panel.back.click()
-    qtbot.waitUntil(lambda: panel.title.text() == "king", timeout=10_000)
-    assert panel.forward.isEnabled()
-    panel.forward.click()
-    qtbot.waitUntil(lambda: panel.title.text() == "woman", timeout=10_000)
+    assert panel.header.back.isEnabled()
+    assert not panel.header.forward.isEnabled()
+    panel.header.back.click()
+    qtbot.waitUntil(lambda: panel.header.title.text() == "king", timeout=10_000)
+    assert panel.header.forward.isEnabled()
+    panel.header.forward.click()
+    qtbot.waitUntil(lambda: panel.header.title.text() == "woman", timeout=10_000)
 
 
 def test_that_pointing_at_a_line_names_its_row_and_leaving_takes_it_back(

@@ -163,7 +163,7 @@ def test_that_one_key_walks_through_all_parts_that_are_shown(qtbot: QtBot, open_
         seen.append(QApplication.focusWidget())
     assert seen == [
         open_window.map.canvas,
-        open_window.neighbours.list,
+        open_window.answer.neighbours.list,
         open_window.side.sources.tree,
         open_window.query.field,
     ]

@@ -8,10 +8,11 @@ from PySide6.QtWidgets import QLabel
 
 
 class ElidedLabel(QLabel):
-    """One line of plain text, cut at the right where the room is too small."""
+    """One line of plain text, cut where the room is too small: at the right, or where ``mode`` says."""
 
-    def __init__(self, text: str = "") -> None:
+    def __init__(self, text: str = "", mode: Qt.TextElideMode = Qt.TextElideMode.ElideRight) -> None:
         super().__init__(text)
+        self._mode = mode
         self.setTextFormat(Qt.TextFormat.PlainText)
 
     def minimumSizeHint(self) -> QSize:
@@ -24,5 +25,5 @@ class ElidedLabel(QLabel):
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
         painter.setPen(self.palette().color(self.foregroundRole()))
-        shown = self.fontMetrics().elidedText(self.text(), Qt.TextElideMode.ElideRight, self.width())
+        shown = self.fontMetrics().elidedText(self.text(), self._mode, self.width())
         painter.drawText(self.rect(), self.alignment() | Qt.TextFlag.TextSingleLine, shown)

@@ -9,11 +9,9 @@ from PySide6.QtGui import QAction, QGuiApplication, QKeySequence
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QFileDialog,
-    QHBoxLayout,
     QHeaderView,
     QSizePolicy,
     QTableView,
-    QToolButton,
     QVBoxLayout,
     QWidget,
 )
@@ -23,13 +21,12 @@ from explorer.core.errors import ExplorerError
 from explorer.core.results import Metric
 from explorer.document import Answer, LayoutStage
 from explorer.export.tables import write_neighbours_csv
+from explorer.views.panels.answer_header import AnswerHeader
 from explorer.views.panels.answer_words import remark, trust_sentence
-from explorer.views.panels.elided_label import ElidedLabel
 from explorer.views.panels.form import heading, quiet
 from explorer.views.panels.neighbour_delegate import ROW_HEIGHT, NeighbourDelegate
 from explorer.views.panels.neighbour_model import NeighbourModel, signed
 from explorer.views.panels.similarity_histogram import SimilarityHistogram
-from explorer.views.theme import current_colours, icon
 
 
 class NeighboursPanel(QWidget):
@@ -46,13 +43,7 @@ class NeighboursPanel(QWidget):
         super().__init__(parent)
         self._session = session
         self.model = NeighbourModel(self)
-        self.back = _button("Back to the question before")
-        self.forward = _button("Forward to the next question")
-        self._draw_icons()
-        self.title = ElidedLabel()
-        self.title.setProperty("title", True)
-        self.count = quiet()
-        self.measure = quiet()
+        self.header = AnswerHeader(session)
         self.remark = quiet()
         self.list = self._make_list()
         self.empty = quiet()
@@ -63,8 +54,6 @@ class NeighboursPanel(QWidget):
         self.trust.setToolTip("Near on the map: among the closest hundredth of the rows, 45 at the least")
         self._lay_out()
         self._make_actions()
-        self.back.clicked.connect(lambda: session.asking.go(-1))
-        self.forward.clicked.connect(lambda: session.asking.go(1))
         document = session.document
         document.answer_changed.connect(self.refresh)
         document.table_changed.connect(self.refresh)
@@ -103,25 +92,12 @@ class NeighboursPanel(QWidget):
         return view
 
     def _lay_out(self) -> None:
-        header = QHBoxLayout()
-        header.setSpacing(0)
-        header.addWidget(self.back)
-        header.addWidget(self.forward)
-        header.addSpacing(4)
-        header.addWidget(self.title, 1)
-        above = QHBoxLayout()
-        above.setContentsMargins(6, 0, 6, 2)
-        above.addWidget(self.count)
-        above.addWidget(self.measure, 1, Qt.AlignmentFlag.AlignRight)
-        for label in (self.count, self.measure):
-            label.setWordWrap(False)
         self.empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.empty.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Expanding)
         column = QVBoxLayout(self)
         column.setContentsMargins(12, 8, 12, 12)
         column.setSpacing(4)
-        column.addLayout(header)
-        column.addLayout(above)
+        column.addWidget(self.header)
         column.addWidget(self.remark)
         column.addWidget(self.list, 1)
         column.addWidget(self.empty, 1)
@@ -156,14 +132,14 @@ class NeighboursPanel(QWidget):
         document = self._session.document
         answer = document.answer
         self.model.show(answer, document.table)
-        asking = self._session.asking
-        self.back.setEnabled(asking.can_go(-1))
-        self.forward.setEnabled(asking.can_go(1))
-        self.title.setText("Neighbours" if answer is None else answer.question.text.replace(" - ", " − "))
+        self.header.refresh()
+        self.header.title.setText(
+            "Neighbours" if answer is None else answer.question.text.replace(" - ", " − ")
+        )
         listed = self.model.rowCount() > 0
         self.list.setVisible(listed)
         self.empty.setVisible(not listed)
-        for part in (self.count, self.measure, self.histogram_title, self.histogram):
+        for part in (self.header.count, self.header.measure, self.histogram_title, self.histogram):
             part.setVisible(listed)
         self.empty.setText(self._empty_words())
         if listed and answer is not None:
@@ -183,9 +159,9 @@ class NeighboursPanel(QWidget):
 
     def _show_numbers(self, answer: Answer) -> None:
         result = answer.result
-        self.count.setText(f"{len(result.rows):,} nearest")
-        self.measure.setText(f"{result.metric} · over background")
-        self.measure.setToolTip(
+        self.header.count.setText(f"{len(result.rows):,} nearest")
+        self.header.measure.setText(f"{result.metric} · over background")
+        self.header.measure.setToolTip(
             "σ: standard deviations by which a row is nearer than the average row of this table"
         )
         titles = {
@@ -279,26 +255,9 @@ class NeighboursPanel(QWidget):
         self.histogram.light(self.model.score(place) if place >= 0 else None)
         self.list.viewport().update()
 
-    def changeEvent(self, event: QEvent) -> None:
-        super().changeEvent(event)
-        if event.type() == QEvent.Type.PaletteChange and hasattr(self, "back"):
-            self._draw_icons()
-
-    def _draw_icons(self) -> None:
-        for button, name in ((self.back, "back"), (self.forward, "forward")):
-            button.setIcon(icon(name, current_colours().text))
-
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         left = watched is self.list.viewport() and event.type() == QEvent.Type.Leave
         if left or (watched is self.list and event.type() == QEvent.Type.FocusOut):
             self._light(-1)
             self.hovered.emit(-1)
         return super().eventFilter(watched, event)
-
-
-def _button(tip: str) -> QToolButton:
-    button = QToolButton()
-    button.setToolTip(tip)
-    button.setAccessibleName(tip)
-    button.setFixedSize(26, 26)
-    return button

@@ -1,0 +1,58 @@
+"""The answer's dock: a gallery where the table carries pictures, else, or where it is wished, a list."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QStackedWidget, QWidget
+
+from explorer.commands import Session
+from explorer.views.panels.gallery import GalleryPanel
+from explorer.views.panels.neighbours import NeighboursPanel
+from explorer.views.thumbnails import Thumbnails
+
+
+class AnswerPanel(QStackedWidget):
+    """Shows the present answer in the form that suits it.
+
+    Signals
+    -------
+    hovered(int) : the row that is pointed at, -1 for none; to be lit up on the map.
+    """
+
+    hovered = Signal(int)
+
+    def __init__(self, session: Session, thumbnails: Thumbnails, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._session = session
+        self.neighbours = NeighboursPanel(session)
+        self.gallery = GalleryPanel(session, thumbnails)
+        for panel in (self.neighbours, self.gallery):
+            self.addWidget(panel)
+            panel.hovered.connect(self.hovered)
+            panel.header.switched.connect(self._switch)
+        session.document.table_changed.connect(self.refresh)
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Show the form that suits the table and the person's wish."""
+        gallery = self._session.document.pictures is not None and not self._session.settings.pictures_as_list
+        self.setCurrentWidget(self.gallery if gallery else self.neighbours)
+
+    @property
+    def entrance(self) -> QWidget:
+        """What takes the keys when one comes here."""
+        return self.gallery.view if self.currentWidget() is self.gallery else self.neighbours.list
+
+    def light_row(self, row: int) -> None:
+        """Light up a row that is pointed at elsewhere; -1 none."""
+        self.neighbours.light_row(row)
+        self.gallery.light_row(row)
+
+    def close_down(self) -> None:
+        """End what goes on beside the window."""
+        self.gallery.close_down()
+
+    def _switch(self, gallery: bool) -> None:
+        self._session.settings.pictures_as_list = not gallery
+        self.refresh()
+        self.entrance.setFocus()
