@@ -26,7 +26,12 @@ OFFSCREEN_SIZE = (1440, 900)
 
 
 def run(
-    files: list[Path], *, options: Options, theme: str | None = None, screenshot: Path | None = None
+    files: list[Path],
+    *,
+    options: Options,
+    theme: str | None = None,
+    screenshot: Path | None = None,
+    demo: str | None = None,
 ) -> int:
     """Open the window on some files and run until it is closed.
 
@@ -39,6 +44,8 @@ def run(
         Else as it was last.
     screenshot : Path, optional
         Save a picture of the window there once the layout is done, and exit.
+    demo : str, optional
+        A bundled demo to open, by name.
 
     Returns
     -------
@@ -67,6 +74,8 @@ def run(
             header=options.header,
             scaled=options.scaled,
         )
+    elif demo is not None:
+        window.files.open_demo(demo)
     elif camera is not None:
         camera.take()
     status = application.exec()

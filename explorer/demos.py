@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from hashlib import blake2b
 from pathlib import Path
+
+from platformdirs import user_cache_path
 
 from explorer.core.errors import ExplorerError
 from explorer.core.resources import resource_path
@@ -21,18 +24,29 @@ class Demo:
         A checkpoint's file, or a model's folder.
     kind : str
         What it is, in words.
+    pictures : Path or None
+        A folder of pictures to look at with it.
     """
 
     name: str
     path: Path
     kind: str
+    pictures: Path | None = None
+
+    @property
+    def index(self) -> Path:
+        """Where the index of its pictures lies: made on first use, and anew for another model."""
+        weights = self.path / "model.safetensors"
+        made_of = f"{self.path}\n{self.pictures}\n{weights.stat().st_size if weights.exists() else 0}"
+        key = blake2b(made_of.encode(), digest_size=4).hexdigest()
+        return user_cache_path("embedding-explorer", appauthor=False) / "demo" / key / "demo pictures"
 
 
 def demos() -> tuple[Demo, ...]:
     """All bundled models: the word model, the CLIP, then the word model's table from the random start on."""
     folder = resource_path("demo")
     trained = Demo("word-lstm", folder / "wordLSTM.pth", "word LSTM, trained")
-    clip = Demo("clip", folder / "clip", "CLIP")
+    clip = Demo("clip", folder / "clip", "CLIP", folder / "pictures")
     return (trained, clip, *(_at_epoch(path) for path in sorted(folder.glob("epoch-*.pth"))))
 
 

@@ -15,7 +15,8 @@ def run(call: argparse.Namespace) -> int:
     """Open the window on files or on a demo; or list the demos."""
     if call.command == "demo" and call.list:
         return _list_demos(call.options.json)
-    files = [find_demo(call.name).path] if call.command == "demo" else call.files
+    demo = find_demo(call.name) if call.command == "demo" else None
+    files = call.files if demo is None else [demo.path]
     for path in files:
         if not path.exists():
             raise ExplorerError(f"There is no file {path}.")
@@ -24,7 +25,15 @@ def run(call: argparse.Namespace) -> int:
     require_window()
     from explorer import app
 
-    return app.run(files, options=call.options, theme=call.theme, screenshot=call.screenshot)
+    # A demo's pictures, unless one of the model's own tables is asked for.
+    shows_pictures = demo is not None and demo.pictures is not None and call.options.table is None
+    return app.run(
+        [] if shows_pictures else files,
+        options=call.options,
+        theme=call.theme,
+        screenshot=call.screenshot,
+        demo=demo.name if demo is not None and shows_pictures else None,
+    )
 
 
 def _list_demos(as_json: bool) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from PySide6.QtCore import QObject, Signal
 from explorer.commands.label_indexing import LabelIndexing
 from explorer.commands.notices import Notices
 from explorer.commands.query_vectors import QueryVectors
+from explorer.core.class_list import TEMPLATE, sentences_of
 from explorer.core.encoder_info import EncodedParts, EncoderInfo
 from explorer.core.errors import ExplorerError
 from explorer.core.label_index import LabelIndex
@@ -362,11 +364,23 @@ class Asking(QObject):
 
     # Judging the whole table by the encoder
 
-    def zero_shot(self, classes: list[str]) -> None:
-        """Colour the map by the typed class that each row is nearest to."""
+    def zero_shot(self, classes: Sequence[str], template: str = TEMPLATE) -> None:
+        """Colour the map by the class that each row is nearest to.
+
+        Parameters
+        ----------
+        classes : sequence of str
+        template : str
+            The sentence that each class is put into, at ``{}``.
+        """
         table, encoder = self._document.table, self._document.encoder
-        wanted = tuple(dict.fromkeys(name.strip() for name in classes if name.strip()))
-        if table is None or not wanted:
+        wanted = tuple(classes)
+        if table is None:
+            return
+        try:
+            sentences = sentences_of(wanted, template)
+        except ExplorerError as error:
+            self._notices.error(error)
             return
         if encoder is None or not encoder.has_text:
             self._notices.error(
@@ -393,15 +407,15 @@ class Asking(QObject):
                 self._document.set_zero_shot(ZeroShot(wanted, found.codes, found.probability, trained))
                 self._document.set_colouring(Colouring(by=ZERO_SHOT))
 
-        job = self._jobs.encode(encoder.path, wanted)
+        job = self._jobs.encode(encoder.path, sentences)
         job.finished.connect(encoded)
         job.failed.connect(self._notices.error)
 
-    def evaluate(self) -> None:
-        """Measure how well the shown index's captions find their pictures, and the pictures their captions."""
+    def evaluate(self) -> Job | None:
+        """Measure how well the shown index's captions and pictures find each other."""
         table = self._document.table
         if table is None:
-            return
+            return None
         key = table.key
         job = self._jobs.evaluate(table.path)
 
@@ -412,6 +426,7 @@ class Asking(QObject):
 
         job.finished.connect(arrived)
         job.failed.connect(self._notices.error)
+        return job
 
     def close(self) -> None:
         """Stop what is under way."""

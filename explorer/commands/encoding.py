@@ -98,14 +98,15 @@ class Encoding(QObject):
 
     def local(self) -> tuple[EncoderChoice, ...]:
         """Encoders to choose from: those used before, the demo's, and the local model cache's."""
-        used = [
-            EncoderChoice(Path(path).name, path, "used before")
-            for path in self._settings.encoders
-            if Path(path).exists()
-        ]
         demo = [EncoderChoice(each.name, str(each.path), "demo") for each in demos() if each.kind == "CLIP"]
         cached = [
             EncoderChoice(model.name, str(model.path), "model cache") for model in self._jobs.local_encoders()
+        ]
+        names = {choice.path: choice.name for choice in (*demo, *cached)}
+        used = [
+            EncoderChoice(names.get(path) or Path(path).name, path, "used before")
+            for path in self._settings.encoders
+            if Path(path).exists()
         ]
         known: dict[str, EncoderChoice] = {}
         for choice in (*used, *demo, *cached):

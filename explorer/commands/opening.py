@@ -13,7 +13,6 @@ from explorer.core.listing import FileListing, LoadedTable
 from explorer.document import Document, Source
 from explorer.document.settings import Settings
 from explorer.jobs import Job, Jobs
-from explorer.readers.index_files import is_index
 
 MANY_PICTURES = 10
 """So many beside a checkpoint are no mere illustrations of it."""
@@ -35,7 +34,6 @@ class Opening(QObject):
     pictures_found = Signal(str)
     reading_begun = Signal()
     reading_failed = Signal()
-    unfinished_wanted = Signal(str)
 
     def __init__(self, document: Document, jobs: Jobs, notices: Notices, settings: Settings) -> None:
         super().__init__()
@@ -144,12 +142,12 @@ class Opening(QObject):
         name = Path(listing.path).name
         notes = list(listing.notes)
         actions = []
-        if not is_index(Path(listing.path)) and _pictures_in(listing.path) >= MANY_PICTURES:
+        if listing.manifest is not None:
+            self._notices.clear()  # what there is to say of an index, IndexNews says
+            return
+        if _pictures_in(listing.path) >= MANY_PICTURES:
             notes.append(f"{name} holds pictures, too.")
             actions.append(("Index its pictures…", lambda: self.pictures_found.emit(listing.path)))
-        if listing.manifest is not None and not listing.manifest.complete:
-            notes.append("Its pictures are not all indexed yet.")
-            actions.append(("Go on", lambda: self.unfinished_wanted.emit(listing.path)))
         if len(listing.tables) > 1:
             notes.insert(0, f"{name} holds {len(listing.tables)} tables; {shown} is shown.")
             actions.append(("Choose table…", lambda: self.picker_wanted.emit(listing.path)))

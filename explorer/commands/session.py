@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from explorer.commands.asking import Asking
 from explorer.commands.encoding import Encoding
+from explorer.commands.index_news import IndexNews
 from explorer.commands.indexing import Indexing
 from explorer.commands.mapping import Mapping
 from explorer.commands.notices import Notices
@@ -29,6 +30,7 @@ class Session:
     selecting : Selecting
     encoding : Encoding
     indexing : Indexing
+    news : IndexNews
     """
 
     def __init__(self, document: Document, jobs: Jobs, settings: Settings) -> None:
@@ -48,7 +50,7 @@ class Session:
         self.opening.table_loaded.connect(self.mapping.begin)
         self.opening.table_loaded.connect(self.asking.begin)
         self.opening.table_loaded.connect(self.encoding.begin)
-        self.opening.unfinished_wanted.connect(self.indexing.go_on)
+        self.news = IndexNews(document, self.notices, self.opening, self.indexing)
         self.encoding.loading_changed.connect(self.asking.encoder_loading)
         self.indexing.index_wanted.connect(self.opening.show_index)
 

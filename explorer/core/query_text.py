@@ -147,7 +147,7 @@ def text_outline(text: str, index: LabelIndex | None, rows: int, *, words_first:
         parts = tuple(Part(term.start, term.end, term.text is not None, _name(term)) for term in query.terms)
         return Outline(query, parts, None, error)
     parts = tuple(Part(term.start, term.end, True, _name(term)) for term in terms)
-    return Outline(query, parts, Resolved(text, found.rows, found.matched, found.notes), None)
+    return Outline(query, parts, Resolved(text, found.rows, "exact", found.notes), None)
 
 
 def _name(term: Term) -> str:

@@ -106,6 +106,12 @@ class Document:
         """The open source with that path."""
         return next((source for source in self.sources if source.path == path), None)
 
+    @property
+    def has_captions(self) -> bool:
+        """Whether the shown table is of a picture index that has captions to measure it by."""
+        source = None if self.table is None else self.source_at(self.table.path)
+        return source is not None and source.listing.manifest is not None and len(source.listing.tables) > 1
+
     def put_source(self, source: Source) -> None:
         """Add an opened file, or replace what was known of the same path."""
         for place, known in enumerate(self.sources):

@@ -80,6 +80,11 @@ def is_index(path: Path) -> bool:
     return path.is_dir() and _manifest_values(path).get("format") == FORMAT
 
 
+def is_whole(path: Path) -> bool:
+    """Whether a folder is an index that a run has ended."""
+    return is_index(path) and bool(_manifest_values(path).get("complete"))
+
+
 def read_manifest(path: Path) -> Manifest:
     """An index's manifest.
 

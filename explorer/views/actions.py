@@ -35,6 +35,7 @@ MENUS: dict[str, tuple[Entry | str, ...]] = {
     "File": (
         Entry("open", "Open file…", ("Ctrl+O",)),
         Entry("open_folder", "Open folder…", ("Ctrl+Shift+O",)),
+        Entry("index_folder", "Index a folder of pictures…", ("Ctrl+I",)),
         "menu:recent",
         "menu:models",
         "menu:demos",
@@ -85,9 +86,12 @@ MENUS: dict[str, tuple[Entry | str, ...]] = {
     ),
     "Query": (
         Entry("query", "Ask", ("Ctrl+F", "/")),
+        Entry("paste_picture", "Ask for the picture on the clipboard", ("Ctrl+V",)),
         Entry("back", "Back", ("Alt+Left",)),
         Entry("forward", "Forward", ("Alt+Right",)),
         Entry("clear", "Clear the answer", ("Ctrl+Backspace",)),
+        SEPARATOR,
+        Entry("recall", "How good is it…"),
     ),
     "Help": (
         Entry("shortcuts", "Keyboard shortcuts", ("F1",)),
@@ -173,4 +177,5 @@ NEED_TABLE = (
     "clear",
 )
 NEED_MAP = ("save_picture", "save_layout", "copy_picture", "keep")
+NEED_CAPTIONS = ("recall",)
 NEED_ANSWER = ("save_neighbours", "copy_neighbours", "select_answer")

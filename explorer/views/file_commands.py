@@ -14,12 +14,14 @@ from PySide6.QtWidgets import QFileDialog
 from explorer.commands import Session
 from explorer.core.errors import ExplorerError
 from explorer.core.labels import label_of
-from explorer.demos import demos
+from explorer.demos import find_demo
 from explorer.document.settings import save_settings
 from explorer.export.save import save_png, save_svg, to_image
 from explorer.export.tables import write_layout_csv, write_layout_npz, write_neighbours_csv
+from explorer.readers.index_files import is_index, is_whole
 from explorer.views.dialogs.about import about_text, shortcuts_text
 from explorer.views.dialogs.quarantined import QuarantinedRows
+from explorer.views.dialogs.recall import RecallDialog
 from explorer.views.dialogs.table_picker import TablePicker
 from explorer.views.dialogs.text_dialog import TextDialog
 
@@ -57,14 +59,25 @@ class FileCommands(QObject):
         if path:
             self._session.opening.open([path])
 
-    def open_demo(self, name: str) -> None:
-        """Open a bundled demo by name."""
-        demo = next(demo for demo in demos() if demo.name == name)
-        self._session.opening.open([str(demo.path)])
+    def index_folder(self) -> None:
+        """Choose a folder of pictures and offer to index it."""
+        path = QFileDialog.getExistingDirectory(
+            self._window, "Index a folder of pictures", self._last_folder()
+        )
+        if path and is_index(Path(path)):
+            self._session.opening.open([path])
+        elif path:
+            self._window.offer.offer(path)
 
-    def open_first_demo(self) -> None:
-        """Open the first bundled demo."""
-        self.open_demo(demos()[0].name)
+    def open_demo(self, name: str) -> None:
+        """Open a bundled demo by name: its pictures, where it has any, else its table."""
+        demo = find_demo(name)
+        if demo.pictures is None:
+            self._session.opening.open([str(demo.path)])
+        elif is_whole(demo.index):
+            self._session.opening.open([str(demo.index)])
+        else:
+            self._session.indexing.start(str(demo.pictures), str(demo.path), str(demo.index))
 
     def choose_table(self, path: str | None = None) -> None:
         """Show the tables of an open file to choose from."""
@@ -165,6 +178,26 @@ class FileCommands(QObject):
         """List the rows that are left out, with the reason."""
         if self._session.document.table is not None:
             QuarantinedRows(self._session, self._window).open()
+
+    def show_remarks(self, path: str) -> None:
+        """List the pictures of an index that have no vector or repeat an earlier one."""
+        # Imports pyarrow, which most sessions do not need.
+        from explorer.readers.index_remarks import remarks_of
+        from explorer.readers.picture_index import open_index
+        from explorer.views.dialogs.verdicts import Verdicts
+
+        try:
+            remarks = remarks_of(open_index(Path(path)))
+        except ExplorerError as error:
+            self._session.notices.error(error)
+            return
+        shown = Verdicts(Path(path).name, remarks, self._session.notices, self._window)
+        shown.row_chosen.connect(self._session.asking.ask_row)
+        shown.open()
+
+    def show_recall(self) -> None:
+        """Measure how well captions and pictures of the shown index find each other."""
+        RecallDialog(self._session, self._window).open()
 
     def show_shortcuts(self) -> None:
         """List every key."""

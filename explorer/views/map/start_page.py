@@ -24,7 +24,8 @@ class StartPage(QWidget):
         session: Session,
         *,
         choose: Callable[[], None],
-        demo: Callable[[], None],
+        index: Callable[[], None],
+        demo: Callable[[str], None],
         parent: QWidget | None = None,
     ) -> None:
         super().__init__(parent)
@@ -33,9 +34,10 @@ class StartPage(QWidget):
         self.card.setObjectName("drop")
         self.picture = QLabel()
         self.picture.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        title = QLabel("Drop a trained checkpoint here")
+        title = QLabel("Drop a checkpoint, word vectors, or a folder of pictures")
         title.setObjectName("startTitle")
         title.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        title.setWordWrap(True)
         formats = quiet(
             "PyTorch, safetensors, Hugging Face folders, word2vec, GloVe, fastText, gensim, NumPy, "
             "CSV, JSON Lines, Parquet, TensorBoard.\nNothing a file holds is ever run."
@@ -44,13 +46,21 @@ class StartPage(QWidget):
         self.choose = QPushButton("Open file…")
         self.choose.setProperty("primary", True)
         self.choose.clicked.connect(lambda: choose())
-        self.demo = QPushButton("Try the demo")
-        self.demo.clicked.connect(lambda: demo())
+        self.index = QPushButton("Index pictures…")
+        self.index.setToolTip("A folder of pictures, made to be asked in words")
+        self.index.clicked.connect(lambda: index())
+        self.demo = QPushButton("Words demo")
+        self.demo.setToolTip("A small language model's table of words")
+        self.demo.clicked.connect(lambda: demo("word-lstm"))
+        self.pictures = QPushButton("Pictures demo")
+        self.pictures.setToolTip("A small CLIP, and pictures to ask for in words")
+        self.pictures.clicked.connect(lambda: demo("clip"))
         buttons = QHBoxLayout()
         buttons.setSpacing(8)
         buttons.addStretch(1)
         buttons.addWidget(self.choose)
-        buttons.addWidget(self.demo)
+        for button in (self.index, self.demo, self.pictures):
+            buttons.addWidget(button)
         buttons.addStretch(1)
         inside = QVBoxLayout(self.card)
         inside.setContentsMargins(40, 32, 40, 32)

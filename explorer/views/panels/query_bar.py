@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, QObject, QSize, Qt, QTimer
+from dataclasses import replace
+
+from PySide6.QtCore import QEvent, QMimeData, QObject, QSize, Qt, QTimer
 from PySide6.QtGui import QAction, QMoveEvent, QResizeEvent
 from PySide6.QtWidgets import (
     QAbstractSpinBox,
@@ -21,8 +23,11 @@ from explorer.core.labels import label_of
 from explorer.core.query import format_label, replace_term
 from explorer.core.query_outline import Outline, Part, outline
 from explorer.core.query_resolve import complete
+from explorer.core.query_text import PictureTerm, text_outline
 from explorer.core.results import Metric
+from explorer.core.text_note import TextNote
 from explorer.document import Question
+from explorer.views.dropped import picture_file_in, png_bytes
 from explorer.views.label_text import shown_label
 from explorer.views.panels.query_completer import Offer, QueryPopup
 from explorer.views.panels.query_field import QueryField
@@ -31,7 +36,9 @@ from explorer.views.theme import current_colours, icon
 ASK_AFTER, OFFER_AFTER = 250, 400
 _MOST_OFFERS = 10
 _MOST_NEIGHBOURS = 100_000_000
-_PLACEHOLDER = 'Ask: king, king - man + woman, "new york", #123'
+_LABELS = 'Ask: king, king - man + woman, "new york", #123'
+_WORDS = 'Ask: a dog on the beach + "at night" - people, #12'
+_NO_WORDS = "Ask for a row: #12. An encoder lets you ask in words."
 
 
 class QueryBar(QWidget):
@@ -42,8 +49,8 @@ class QueryBar(QWidget):
         self._session = session
         self._asked: str | None = None
         self.field = QueryField(self._read, lambda: session.settings.queries)
-        self.field.placeholder = _PLACEHOLDER
-        self.field.setAccessibleDescription(_PLACEHOLDER)
+        self.field.take_pasted = self.take_pasted
+        self.field.chips.changed.connect(self._pictures_taken)
         self.popup = QueryPopup(self.field)
         self.field.take_key = self.popup.take_key
         self._ask_timer = _timer(self, ASK_AFTER, self._ask_by_itself)
@@ -68,6 +75,11 @@ class QueryBar(QWidget):
         document.answer_changed.connect(self._follow)
         document.table_changed.connect(self._table_changed)
         document.asking_changed.connect(self._show_options)
+        document.encoder_changed.connect(self._encoder_changed)
+        document.query_pictures_changed.connect(
+            lambda: self.field.set_pictures(session.document.query_pictures)
+        )
+        session.encoding.loading_changed.connect(lambda _loading: self._encoder_changed())
         self._table_changed()
 
     def focus_query(self) -> None:
@@ -124,12 +136,16 @@ class QueryBar(QWidget):
     # Typing
 
     def _read(self, text: str) -> Outline:
-        table = self._session.document.table
-        return outline(text, self._session.asking.index, 0 if table is None else table.listing.rows)
+        document, asking = self._session.document, self._session.asking
+        rows = 0 if document.table is None else document.table.listing.rows
+        if document.encoder is not None and document.encoder.has_text:
+            return text_outline(text, asking.index, rows, words_first=asking.words_first)
+        return outline(text, asking.index, rows)
 
     def _edited(self, text: str) -> None:
         self._offer_timer.stop()
         self.field.hint = ""
+        self.field.set_notes(())
         if not text.strip():
             self._ask_timer.stop()
             self.popup.hide()
@@ -157,6 +173,10 @@ class QueryBar(QWidget):
         if index is None:
             return []
         text, cursor = self.field.text(), self.field.cursor
+        if self._session.asking.words_first:
+            term = self.field.outline.query.term_at(cursor)
+            if term is None or not term.quoted:
+                return []  # what is typed is words, not the names of files
         offers = []
         for found in complete(text, cursor, index, _MOST_OFFERS):
             match = index.find(found.label)
@@ -222,6 +242,8 @@ class QueryBar(QWidget):
         self._session.asking.ask(self.field.text())
         if self._session.asking.is_indexing:
             self.popup.show_offers([], advice="Asked as soon as the labels have been read.")
+        elif self._session.encoding.is_loading and self.field.outline.resolved is None:
+            self.popup.show_offers([], advice="Asked as soon as the encoder has been loaded.")
         self._show_hint()
 
     def _ask_by_itself(self) -> None:
@@ -241,17 +263,36 @@ class QueryBar(QWidget):
     # Following
 
     def _table_changed(self) -> None:
-        table, asking = self._session.document.table, self._session.asking
+        table = self._session.document.table
         self.setEnabled(table is not None)
-        self.field.is_waiting = table is not None and table.labels is not None and asking.index is None
+        self._show_reading()
         self.popup.hide()
         self.field.marker.rehighlight()
         self._show_options()
         self._show_hint()
 
-    def _index_ready(self) -> None:
-        self.field.is_waiting = False
+    def _show_reading(self) -> None:
+        """Who reads what is typed: labels, an encoder, or neither yet."""
+        document, asking = self._session.document, self._session.asking
+        table, encoder = document.table, document.encoder
+        labels_come = table is not None and table.labels is not None and asking.index is None
+        self.field.is_waiting = labels_come or self._session.encoding.is_loading
+        self.field.placeholder = _LABELS
+        if encoder is not None and encoder.has_text:
+            self.field.placeholder = _WORDS
+        elif document.pictures is not None:
+            self.field.placeholder = _NO_WORDS
+        self.field.setAccessibleDescription(self.field.placeholder)
         self.field.marker.rehighlight()
+
+    def _encoder_changed(self) -> None:
+        self._show_reading()
+        self.field.viewport().update()
+        if self._session.document.answer is None and self.field.text().strip():
+            self._ask_timer.start()
+
+    def _index_ready(self) -> None:
+        self._show_reading()
         if self._session.document.answer is None and self.field.text().strip():
             self._ask_timer.start()
 
@@ -265,8 +306,13 @@ class QueryBar(QWidget):
             self.field.set_text(text, len(text))
             self.field.set_pending(None)
             self._asked = None
-        if text == self.field.text().strip() and not self.field.pending:
-            self.popup.hide() if not self.popup.offers.items else None
+        notes = () if answer is None or text != self.field.text().strip() else answer.text_notes
+        self.field.set_notes(_moved(notes, self.field.text()))
+        if text == self.field.text().strip() and not self.field.pending and not self.popup.offers.items:
+            if notes and self.field.hasFocus():
+                self.popup.show_offers([], "\n".join(dict.fromkeys(note.message for note in notes)))
+            else:
+                self.popup.hide()
         self._show_hint()
 
     def _show_hint(self) -> None:
@@ -276,7 +322,7 @@ class QueryBar(QWidget):
         tip = ""
         if answer is not None and answer.question.text == self.field.text().strip():
             question = answer.question
-            tip = "\n".join(question.notes)
+            tip = "\n".join((*question.notes, *(note.message for note in answer.text_notes)))
             if question.matched != "exact":
                 hint = f"matched {question.matched}: {', '.join(map(shown_label, self._bent(question)))}"
         self.field.hint = hint
@@ -289,6 +335,25 @@ class QueryBar(QWidget):
         names = [label_of(None if table is None else table.labels, row) for row in question.rows]
         typed = {part.label for part in self.field.outline.parts}
         return list(dict.fromkeys(name for name in names if name not in typed)) or names
+
+    # Pictures
+
+    def take_pasted(self, data: QMimeData) -> bool:
+        """Ask for a picture that is pasted or dropped, whether it is a file or only pixels; else False."""
+        path = picture_file_in(data)
+        if path is not None:
+            self._session.asking.ask_picture(path, text=self.field.text())
+        elif data.hasImage() and not data.hasText():
+            self._session.asking.paste_picture(png_bytes(data.imageData()), text=self.field.text())
+        else:
+            return False
+        return True
+
+    def _pictures_taken(self, pictures: tuple[PictureTerm, ...]) -> None:
+        """The person took a picture out of the question, or turned its sign."""
+        self._session.document.set_query_pictures(pictures)
+        self.field.setFocus(Qt.FocusReason.OtherFocusReason)
+        self.ask()
 
     # Events
 
@@ -342,6 +407,12 @@ class _CountBox(QSpinBox):
 
     def minimumSizeHint(self) -> QSize:
         return self.sizeHint()
+
+
+def _moved(notes: tuple[TextNote, ...], typed: str) -> tuple[TextNote, ...]:
+    """Notes on a text, as notes on what was typed, with the blanks before it."""
+    blanks = len(typed) - len(typed.lstrip())
+    return tuple(replace(note, start=note.start + blanks, end=note.end + blanks) for note in notes)
 
 
 def _timer(owner: QObject, interval: int, act: object) -> QTimer:

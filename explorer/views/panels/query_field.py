@@ -15,6 +15,7 @@ from PySide6.QtGui import (
     QPaintEvent,
     QPen,
     QPolygonF,
+    QResizeEvent,
     QSyntaxHighlighter,
     QTextCharFormat,
     QTextCursor,
@@ -24,6 +25,9 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QFrame, QSizePolicy, QTextEdit
 
 from explorer.core.query_outline import Outline, Part
+from explorer.core.query_text import PictureTerm
+from explorer.core.text_note import TextNote
+from explorer.views.panels.picture_chips import PictureChips
 from explorer.views.theme import current_colours, error_colours
 
 _HEIGHT, _PAD, _GAP, _INSET, _WAVE = 34, 6, 11, 10, 2.0
@@ -39,6 +43,11 @@ class QueryField(QTextEdit):
     -------
     edited(str) : the person has changed the text.
     entered() : Return was pressed.
+
+    Attributes
+    ----------
+    chips : PictureChips
+        Pictures that belong to the question, at the left of its text.
 
     Parameters
     ----------
@@ -65,6 +74,9 @@ class QueryField(QTextEdit):
         self.placeholder = ""
         # Asked first for each key; true where the key was taken (the list of completions).
         self.take_key: Callable[[QKeyEvent], bool] = lambda event: False
+        # Asked first for what is pasted; true where it was taken (a picture).
+        self.take_pasted: Callable[[QMimeData], bool] = lambda data: False
+        self.notes: tuple[TextNote, ...] = ()
         self.setObjectName("query")
         self.setAccessibleName("Query")
         self.setAcceptRichText(False)
@@ -76,6 +88,7 @@ class QueryField(QTextEdit):
         self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.marker = _Marker(self, read)
+        self.chips = PictureChips(self)
         self.textChanged.connect(self._changed)
         self._fit()
 
@@ -141,12 +154,37 @@ class QueryField(QTextEdit):
             return []
         return [part for part in self.outline.parts if not part.known and part != self._pending]
 
+    def set_pictures(self, pictures: tuple[PictureTerm, ...]) -> None:
+        """Show the pictures that belong to the question."""
+        self.chips.show_pictures(pictures)
+        self._place_chips()
+
+    def set_notes(self, notes: tuple[TextNote, ...]) -> None:
+        """Show what an encoder could not read: what was cut off, words that it does not know."""
+        if notes != self.notes:
+            self.notes = notes
+            self.marker.rehighlight()
+            self.viewport().update()
+
+    @property
+    def cut_spans(self) -> list[tuple[int, int]]:
+        """From which character to which the encoder has not read the text."""
+        return self._note_spans("cut")
+
+    def _note_spans(self, *kinds: str) -> list[tuple[int, int]]:
+        length = len(self.text())
+        return [
+            (note.start, min(note.end, length))
+            for note in self.notes
+            if note.kind in kinds and note.start < min(note.end, length)
+        ]
+
     def canInsertFromMimeData(self, source: QMimeData) -> bool:
         # Files are for the window to open, not for their names to be typed here.
         return source.hasText() and not source.hasUrls()
 
     def insertFromMimeData(self, source: QMimeData) -> None:
-        if source.hasText():
+        if not self.take_pasted(source) and source.hasText():
             self.insertPlainText(_one_line(source.text()))
 
     # Keys
@@ -163,8 +201,14 @@ class QueryField(QTextEdit):
             self._walk_by(-1)
         elif key == Qt.Key.Key_Escape:
             event.ignore()
+        elif key == Qt.Key.Key_Backspace and self._is_at_start and self.chips.pictures:
+            self.chips.remove(-1)
         else:
             super().keyPressEvent(event)
+
+    @property
+    def _is_at_start(self) -> bool:
+        return self.textCursor().position() == 0 and not self.textCursor().hasSelection()
 
     def focusOutEvent(self, event: QFocusEvent) -> None:
         super().focusOutEvent(event)
@@ -208,6 +252,18 @@ class QueryField(QTextEdit):
         # The margin of the text is also what centres it; its frame takes a pixel at either side.
         self.document().setDocumentMargin(max((self.height() - 2 - line) / 2, 0))
 
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        if hasattr(self, "chips"):
+            self._place_chips()
+
+    def _place_chips(self) -> None:
+        """The chips at the left, the text after them."""
+        taken = self.chips.width() + 4 if self.chips.pictures else 0
+        if self.viewportMargins().left() != taken:
+            self.setViewportMargins(taken, 0, 0, 0)
+        self.chips.move(8, (self.height() - self.chips.height()) // 2)
+
     def minimumSizeHint(self) -> QSize:
         return QSize(200, self.height())
 
@@ -229,7 +285,9 @@ class QueryField(QTextEdit):
         painter.setBrush(Qt.BrushStyle.NoBrush)
         painter.setPen(QPen(QColor(error_colours()[0]), 1.2))
         for part in self.underlined:
-            painter.drawPolyline(self._wave(part))
+            painter.drawPolyline(self._wave(part.start, part.end))
+        for span in self._note_spans("unknown words", "unknown script"):
+            painter.drawPolyline(self._wave(*span))
         self._paint_quiet(painter)
         painter.end()
         super().paintEvent(event)
@@ -251,14 +309,19 @@ class QueryField(QTextEdit):
         if metrics.horizontalAdvance(self.hint) <= room.width():
             painter.drawText(room, side | Qt.AlignmentFlag.AlignRight, self.hint)
 
+    def _read_end(self, part: Part) -> int:
+        """Where a part ends, or where the encoder stopped reading it."""
+        cuts = (start for start, _ in self.cut_spans if part.start <= start < part.end)
+        return min(cuts, default=part.end)
+
     def _chip(self, part: Part) -> QRectF:
-        left, right = self._x(part.start), self._x(part.end)
+        left, right = self._x(part.start), self._x(self._read_end(part))
         height = self.fontMetrics().height() + 4
         middle = self.document().documentMargin() + self.fontMetrics().height() / 2
         return QRectF(left - _PAD, middle - height / 2, right - left + 2 * _PAD, height)
 
-    def _wave(self, part: Part) -> QPolygonF:
-        left, right = self._x(part.start), self._x(part.end)
+    def _wave(self, start: int, end: int) -> QPolygonF:
+        left, right = self._x(start), self._x(end)
         y = self.document().documentMargin() + self.fontMetrics().ascent() + 3
         count = max(int((right - left) / _WAVE), 1)
         return QPolygonF([QPointF(left + _WAVE * step, y + step % 2 * 2) for step in range(count + 1)])
@@ -286,6 +349,7 @@ class _Marker(QSyntaxHighlighter):
 
     def __init__(self, field: QueryField, read: Reader) -> None:
         super().__init__(field.document())
+        self._field = field
         self._read = read
         self.outline = read("")
 
@@ -308,6 +372,11 @@ class _Marker(QSyntaxHighlighter):
                 self._mark(text, part.start, part.end, known)
             at = part.end
         self._mark(text, at, len(text), quiet)
+        cut = QTextCharFormat()
+        cut.setForeground(QColor(colours.quiet))
+        cut.setFontStrikeOut(True)
+        for start, end in self._field.cut_spans:
+            self._mark(text, start, end, cut)
 
     def _mark(self, text: str, start: int, end: int, shape: QTextCharFormat) -> None:
         first = _units(text, start)

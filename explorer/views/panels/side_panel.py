@@ -7,10 +7,13 @@ from PySide6.QtWidgets import QFrame, QScrollArea, QVBoxLayout, QWidget
 
 from explorer.commands import Session
 from explorer.views.panels.colour import ColourSection
+from explorer.views.panels.encoder import EncoderSection
 from explorer.views.panels.form import quiet
+from explorer.views.panels.index_run import IndexRunSection
 from explorer.views.panels.layout import LayoutSection
 from explorer.views.panels.sources import SourcesSection
 from explorer.views.panels.table import TableSection
+from explorer.views.panels.zero_shot import ZeroShotSection
 
 WIDTH = 252
 NARROWEST = 236
@@ -28,7 +31,10 @@ class SidePanel(QScrollArea):
         self.setMinimumWidth(NARROWEST)
         self.sources = SourcesSection(session)
         self.table = TableSection(session)
+        self.index_run = IndexRunSection(session)
+        self.encoder = EncoderSection(session)
         self.layout_section = LayoutSection(session)
+        self.zero_shot = ZeroShotSection(session)
         self.colour = ColourSection(session)
         self.empty = quiet("Nothing is open yet.")
         self.empty.setContentsMargins(12, 0, 12, 0)
@@ -36,7 +42,16 @@ class SidePanel(QScrollArea):
         column = QVBoxLayout(inside)
         column.setContentsMargins(0, 4, 0, 8)
         column.setSpacing(4)
-        for widget in (self.sources, self.empty, self.table, self.layout_section, self.colour):
+        for widget in (
+            self.index_run,
+            self.sources,
+            self.empty,
+            self.table,
+            self.encoder,
+            self.layout_section,
+            self.colour,
+            self.zero_shot,
+        ):
             column.addWidget(widget)
         column.addStretch(1)
         self.setWidget(inside)
