@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QByteArray, QPoint, QRect, Qt
+from PySide6.QtCore import QByteArray, QMimeData, QPoint, QRect, Qt
 from PySide6.QtGui import (
     QCloseEvent,
     QDragEnterEvent,
@@ -25,20 +25,23 @@ from PySide6.QtWidgets import (
 )
 
 from explorer.commands import Session
-from explorer.views.actions import NEED_ANSWER, NEED_MAP, NEED_TABLE, Actions
+from explorer.views.actions import NEED_ANSWER, NEED_CAPTIONS, NEED_MAP, NEED_TABLE, Actions
 from explorer.views.dock import Dock
+from explorer.views.dropped import paths_in, picture_file_in
 from explorer.views.file_commands import FileCommands
 from explorer.views.map.canvas import Tool
 from explorer.views.map.map_view import MapView
 from explorer.views.map.start_page import StartPage
 from explorer.views.menus import Menus
+from explorer.views.panels.answer import AnswerPanel
+from explorer.views.panels.index_offer import IndexOffer
 from explorer.views.panels.lookup import LookupPanel
-from explorer.views.panels.neighbours import NeighboursPanel
 from explorer.views.panels.notice_bar import NoticeBar
 from explorer.views.panels.query_bar import QueryBar
 from explorer.views.panels.side_panel import WIDTH, SidePanel
 from explorer.views.panels.status_bar import StatusBar
 from explorer.views.theme import refresh_theme
+from explorer.views.thumbnails import Thumbnails
 
 LABEL_STEPS = ("none", "few", "fit", "many")
 DOCK_STATE_VERSION = 1
@@ -59,13 +62,20 @@ class MainWindow(QMainWindow):
         self.resize(min(1440, room.width()), min(900, room.height() - TITLE_BAR))
         self.map = MapView(session)
         self.files = FileCommands(self, session)
-        self.start = StartPage(session, choose=self.files.open_files, demo=self.files.open_first_demo)
+        self.start = StartPage(
+            session,
+            choose=self.files.open_files,
+            index=self.files.index_folder,
+            demo=self.files.open_demo,
+        )
         self.query = QueryBar(session)
-        self.neighbours = NeighboursPanel(session)
+        self.thumbnails = Thumbnails(parent=self)
+        self.answer = AnswerPanel(session, self.thumbnails)
         self.lookup = LookupPanel(session)
         self.side = SidePanel(session)
         self.status = StatusBar(session)
         self.notice = NoticeBar(session.notices)
+        self.offer = IndexOffer(session)
         self._lay_out()
         self.actions_by_name = Actions(self, self._handlers())
         self.menus = Menus(self, session, self.files, self.actions_by_name)
@@ -84,11 +94,12 @@ class MainWindow(QMainWindow):
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
         column.addWidget(self.notice)
+        column.addWidget(self.offer)
         column.addWidget(self.stack, 1)
         self.setCentralWidget(middle)
         self.docks = (
             self._dock("Sources", self.side, Qt.DockWidgetArea.LeftDockWidgetArea),
-            self._dock("Neighbours", self.neighbours, Qt.DockWidgetArea.RightDockWidgetArea),
+            self._dock("Neighbours", self.answer, Qt.DockWidgetArea.RightDockWidgetArea),
             self._dock("Lookup", self.lookup, Qt.DockWidgetArea.RightDockWidgetArea),
         )
         _, right, tabbed = self.docks
@@ -128,6 +139,7 @@ class MainWindow(QMainWindow):
         return {
             "open": files.open_files,
             "open_folder": files.open_folder,
+            "index_folder": files.index_folder,
             "choose_table": files.choose_table,
             "labels": files.choose_labels,
             "target_labels": lambda: files.choose_labels(target=True),
@@ -137,7 +149,7 @@ class MainWindow(QMainWindow):
             "close_file": files.close_file,
             "quit": self.close,
             "copy_picture": files.copy_picture,
-            "copy_neighbours": self.neighbours.copy_all,
+            "copy_neighbours": self.answer.neighbours.copy_all,
             "zoom_in": lambda: canvas.zoom(1.5),
             "zoom_out": lambda: canvas.zoom(1 / 1.5),
             "fit": canvas.fit,
@@ -156,6 +168,8 @@ class MainWindow(QMainWindow):
             "invert_selection": session.selecting.invert,
             "clear_selection": session.selecting.clear,
             "query": self.go_to_query,
+            "paste_picture": self.paste_picture,
+            "recall": files.show_recall,
             "back": lambda: session.asking.go(-1),
             "forward": lambda: session.asking.go(1),
             "clear": lambda: session.asking.ask(""),
@@ -169,10 +183,12 @@ class MainWindow(QMainWindow):
         document.layout_changed.connect(self._map_changed)
         document.answer_changed.connect(self._answer_changed)
         self.session.opening.picker_wanted.connect(self.files.choose_table)
+        self.session.opening.pictures_found.connect(self.offer.offer)
+        self.session.news.remarks_wanted.connect(self.files.show_remarks)
         self.side.sources.labels_wanted.connect(self.files.choose_labels)
         self.side.table.quarantined_wanted.connect(self.files.show_quarantined)
-        self.neighbours.hovered.connect(self.map.point_out)
-        self.map.pointed_at.connect(self.neighbours.light_row)
+        self.answer.hovered.connect(self.map.point_out)
+        self.map.pointed_at.connect(self.answer.light_row)
         only_map = self.actions_by_name["only_map"]
         self.map.tab_pressed.connect(only_map.toggle)
         self.map.escape_pressed.connect(lambda: only_map.setChecked(False))
@@ -183,10 +199,12 @@ class MainWindow(QMainWindow):
     def _document_changed(self) -> None:
         document = self.session.document
         has_table = document.table is not None
+        self.thumbnails.show(document.pictures)
         self.stack.setCurrentWidget(self.map if has_table else self.start)
         self.start.refresh()
         self.setWindowTitle(document.title if has_table else "Embedding Explorer")
         self.actions_by_name.enable(NEED_TABLE, has_table)
+        self.actions_by_name.enable(NEED_CAPTIONS, document.has_captions)
         self._map_changed()
         self._answer_changed()
 
@@ -209,6 +227,7 @@ class MainWindow(QMainWindow):
     def restyle(self) -> None:
         """Take on the colours that hold now, where a style sheet does not reach."""
         self.notice.restyle()
+        self.offer.restyle()
         self.start.refresh()
         self.map.restyle()
 
@@ -232,11 +251,11 @@ class MainWindow(QMainWindow):
 
     def go_to_panel(self, step: int) -> None:
         """Go on to the next part of the window that is shown (or, with -1, to the one before)."""
-        parts = (self.query, self.stack, self.neighbours, self.lookup, self.side)
+        parts = (self.query, self.stack, self.answer, self.lookup, self.side)
         entrances = {
             self.query: self.query.field,
             self.stack: self.map.canvas if self.session.document.table is not None else self.start.choose,
-            self.neighbours: self.neighbours.list,
+            self.answer: self.answer.entrance,
             self.lookup: self.lookup.field,
             self.side: self.side.sources.tree,
         }
@@ -266,7 +285,7 @@ class MainWindow(QMainWindow):
     # Dropping
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
-        if event.mimeData().hasUrls():
+        if event.mimeData().hasUrls() or event.mimeData().hasImage():
             event.acceptProposedAction()
             self.map.show_drop_hint(True)
 
@@ -275,10 +294,28 @@ class MainWindow(QMainWindow):
 
     def dropEvent(self, event: QDropEvent) -> None:
         self.map.show_drop_hint(False)
-        paths = [url.toLocalFile() for url in event.mimeData().urls() if url.isLocalFile()]
-        if paths:
+        paths = paths_in(event.mimeData())
+        if self.take_picture(event.mimeData()):
+            event.acceptProposedAction()
+        elif paths:
             event.acceptProposedAction()
             self.session.opening.drop(paths)
+
+    def paste_picture(self) -> None:
+        """Ask for the picture on the clipboard."""
+        if not self.take_picture(QGuiApplication.clipboard().mimeData()):
+            self.session.notices.tell("There is no picture on the clipboard.")
+
+    def take_picture(self, data: QMimeData) -> bool:
+        """Ask for a picture that was dropped or pasted; False where there is none."""
+        if picture_file_in(data) is None and (not data.hasImage() or data.hasText()):
+            return False
+        if self.session.document.table is None or self.session.document.encoder is None:
+            self.session.notices.tell(
+                "Open an index of pictures first; then a dropped picture asks for those most like it."
+            )
+            return True
+        return self.query.take_pasted(data)
 
     # Coming and going
 
@@ -304,6 +341,8 @@ class MainWindow(QMainWindow):
         settings.docks = bytes(self.saveState(DOCK_STATE_VERSION).toBase64()).decode()
         self.files.remember()
         self.map.close_down()
+        self.answer.close_down()
+        self.thumbnails.close()
         self.session.close()
         super().closeEvent(event)
 
