@@ -26,6 +26,7 @@ _EXACT_BYTES = 4 << 20
 _PLAIN_BLOCK = 4 << 20
 _CONVERTED_BLOCK = 1 << 19
 _GPU_BLOCK = 1 << 28
+_LEAST = 1e-6  # of what went into a sum of float32 unit vectors; less is rounding's
 _FLOAT32_MAX = float(np.finfo(np.float32).max)
 
 
@@ -73,6 +74,7 @@ def candidate_rows(
     *,
     own: Sequence[int] = (),
     special: NDArray[np.int64] | None = None,
+    first_twin: NDArray[np.int64] | None = None,
     all_rows: bool = False,
     include_query: bool = False,
 ) -> NDArray[np.bool_]:
@@ -86,8 +88,10 @@ def candidate_rows(
         The query's own rows.
     special : int64 array, optional
         Rows that the tokenizer marks as special.
+    first_twin : int64 array, shape (rows,), optional
+        For each row the first of the same content: repeats are counted once, as that row.
     all_rows : bool
-        Special, padding and (save under cosine) all-zero rows take part. Rows with a NaN or an
+        Special, padding, repeated and (save under cosine) all-zero rows take part. Rows with a NaN or an
         infinite value never do.
     include_query : bool
         The query's own rows take part.
@@ -104,6 +108,9 @@ def candidate_rows(
     if special is not None and not all_rows:
         taken[special] = False
     rows = np.array(own, np.int64)
+    if first_twin is not None and not all_rows:
+        taken &= first_twin == np.arange(vectors.rows)
+        rows = np.asarray(first_twin[rows], np.int64)
     taken[rows] = fit[rows] & include_query
     return taken
 
@@ -159,20 +166,46 @@ def find_neighbours(
     terms: Sequence[RowTerm] = (),
     vector: NDArray | None = None,
     special: NDArray[np.int64] | None = None,
+    first_twin: NDArray[np.int64] | None = None,
     all_rows: bool = False,
     include_query: bool = False,
 ) -> SearchResult:
-    """Answer a query of weighted rows, or of a vector from elsewhere: the parts above together."""
-    query = query_vector(vectors, terms, metric) if vector is None else vector
+    """Answer a query of weighted rows, of a vector from elsewhere, or of both: the parts above together.
+
+    With a vector, which then is a sum of unit vectors itself, the rows are scaled to unit length whatever
+    the metric.
+    """
+    if vector is None:
+        query = query_vector(vectors, terms, metric)
+    elif terms:
+        query = _with_rows(vectors, terms, np.asarray(vector, np.float64))
+    else:
+        query = np.asarray(vector, np.float64)
     candidates = candidate_rows(
         vectors,
         metric,
         own=[term.row for term in terms],
         special=special,
+        first_twin=first_twin,
         all_rows=all_rows,
         include_query=include_query,
     )
     return search(vectors, query, metric, k, candidates)
+
+
+def _with_rows(
+    vectors: Vectors, terms: Sequence[RowTerm], vector: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """A sum of unit vectors with those of some rows added."""
+    for term in terms:
+        vectors.check_row(term.row, direction=True)
+    rows = vectors.fetch(np.array([term.row for term in terms], np.int64)).astype(np.float64)
+    rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+    weights = np.array([term.weight for term in terms])
+    total: NDArray[np.float64] = weights @ rows + vector
+    if np.linalg.norm(total) <= _LEAST * (np.abs(weights).sum() + np.linalg.norm(vector)):
+        raise ExplorerError("The query's terms cancel out: nothing is left to compare with.")
+    return total
 
 
 @dataclass(frozen=True, eq=False)

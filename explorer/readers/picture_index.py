@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 from explorer.core.errors import ExplorerError
 from explorer.core.index import Manifest
 from explorer.core.labels import Labels
-from explorer.core.pictures import DIGEST_BYTES, Verdict
-from explorer.core.table import EmbeddingTable, OpenedFile, Role
+from explorer.core.pictures import DIGEST_BYTES, Pictures, Thumbnails, Verdict
 from explorer.readers import safetensors_file
+from explorer.readers.arrow_labels import labels_of
 from explorer.readers.index_files import (
     CAPTION_DIGESTS,
     CAPTION_VECTORS,
@@ -31,7 +31,6 @@ from explorer.readers.index_files import (
     THUMBNAILS,
     VECTORS,
     caption_digest,
-    is_index,
     journal_files,
     pictures_folder,
     read_manifest,
@@ -123,11 +122,14 @@ class PictureIndex:
         rows = np.flatnonzero(self.has_vector)
         twins = np.arange(len(self), dtype=np.int64)
         if len(rows):
-            hashes = pc.fill_null(self.rows["hash"].take(pa.array(rows)), b"\0" * DIGEST_BYTES)
-            raw = b"".join(hashes.to_pylist())
-            pairs = np.frombuffer(raw, np.dtype((np.void, DIGEST_BYTES)))
-            _, first, group = np.unique(pairs, return_index=True, return_inverse=True)
-            twins[rows] = rows[first[group]]
+            hashes = self.rows["hash"].combine_chunks().fill_null(b"\0" * DIGEST_BYTES)
+            raw = np.frombuffer(hashes.buffers()[1], np.uint64, 2 * len(hashes), DIGEST_BYTES * hashes.offset)
+            high, low = raw.reshape(-1, 2)[rows].T
+            order = np.lexsort((rows, low, high))
+            begins = np.ones(len(rows), np.bool_)
+            begins[1:] = (np.diff(high[order]) != 0) | (np.diff(low[order]) != 0)
+            firsts = rows[order][begins]
+            twins[rows[order]] = firsts[np.cumsum(begins) - 1]
         return twins
 
     @property
@@ -185,9 +187,12 @@ class PictureIndex:
 
     def all_captions(self) -> tuple[list[str], NDArray[np.int64]]:
         """All captions in the order of their rows, and the row of each."""
-        lists = self.rows["captions"].combine_chunks()
-        owners = pc.list_parent_indices(lists).to_numpy(zero_copy_only=False).astype(np.int64)
-        return lists.flatten().to_pylist(), owners
+        return self.rows["captions"].combine_chunks().flatten().to_pylist(), self.owners
+
+    @cached_property
+    def owners(self) -> NDArray[np.int64]:
+        """The row of each caption, shape (captions,)."""
+        return np.repeat(np.arange(len(self)), np.diff(self.caption_starts))
 
     def caption_sources(self) -> Iterator[tuple[list[bytes], NDArray[np.float32]]]:
         """Digests of captions and their vectors, source by source; later ones count."""
@@ -203,7 +208,53 @@ class PictureIndex:
 
     def labels(self) -> Labels:
         """The pictures' paths in the folder."""
-        return Labels.from_texts(map(shown_path, self.rows["path"].to_pylist()), "file names")
+        return labels_of(self.rows["path"], "file names")
+
+    @cached_property
+    def caption_labels(self) -> Labels:
+        """All captions in the order of their rows."""
+        return labels_of(self.rows["captions"].combine_chunks().flatten(), "captions")
+
+    @cached_property
+    def caption_starts(self) -> NDArray[np.int64]:
+        """Row i has the captions from entry i to entry i + 1, shape (rows + 1,)."""
+        counts = pc.fill_null(pc.list_value_length(self.rows["captions"]), 0)
+        starts = np.zeros(len(self) + 1, np.int64)
+        np.cumsum(counts.to_numpy(), out=starts[1:])
+        return starts
+
+    def pictures(self, of_row: NDArray[np.int64] | None = None) -> Pictures:
+        """What the window shows of the pictures.
+
+        Parameters
+        ----------
+        of_row : int64 array, optional
+            The picture of each row of a table whose rows are not the pictures themselves.
+        """
+        positions = [
+            pc.fill_null(self.rows[f"thumbnail_{what}"], value).to_numpy()
+            for what, value in (("file", -1), ("start", 0), ("size", 0))
+        ]
+        sides = [pc.fill_null(self.rows[side], 0).to_numpy() for side in ("width", "height")]
+        reasons = pc.if_else(
+            pc.equal(self.rows["verdict"], str(Verdict.OK)),
+            pa.scalar(None, pa.string()),
+            pc.if_else(
+                pc.equal(pc.fill_null(self.rows["reason"], ""), ""), self.rows["verdict"], self.rows["reason"]
+            ),
+        )
+        return Pictures(
+            self.folder,
+            self.labels(),
+            of_row,
+            Thumbnails(self.path / THUMBNAILS, *positions),
+            self.caption_labels,
+            self.caption_starts,
+            pc.fill_null(self.rows["animated"], False).to_numpy(),
+            self.first_twin,
+            labels_of(reasons, "reasons"),
+            np.stack(sides, axis=1),
+        )
 
     def _tensor(self, name: str, width: int, dtype: type) -> NDArray:
         file = self.path / VECTORS
@@ -249,65 +300,16 @@ def open_index(path: Path) -> PictureIndex:
     raise ExplorerError(f"The index {path.name} is damaged: {ROWS} is missing.", "Index the folder anew.")
 
 
-def sniff(path: Path, head: bytes) -> bool:
-    """Whether a folder is an index."""
-    return not head and is_index(path)
-
-
-def read(path: Path) -> OpenedFile:
-    """Open an index as a table of image vectors and, with captions, one of theirs.
-
-    Raises
-    ------
-    ExplorerError
-    """
-    index = open_index(path)
-    if not len(index):
-        raise ExplorerError(f"The index {path.name} holds no pictures yet.")
-    notes = [*state_notes(index)]
-    table = EmbeddingTable(
-        IMAGE_VECTORS,
-        len(index),
-        index.dim,
-        "float32",
-        Role.IMAGES,
-        index.vectors,
-        labels=index.labels(),
-        metadata={
-            "verdict": np.array(index.rows["verdict"].to_pylist(), object),
-            "caption": np.array(_first_captions(index), object),
-        },
-        notes=tuple(notes),
-    )
-    texts, owners = index.all_captions()
-    tables = [table]
-    if texts:
-        captions = EmbeddingTable(
-            CAPTION_VECTORS,
-            len(texts),
-            index.dim,
-            "float32",
-            Role.OTHER,
-            lambda: index.caption_vectors()[0],
-            labels=Labels.from_texts(texts, "captions"),
-            metadata={"picture": owners},
-        )
-        tables.append(captions)
-    made_by = index.manifest.encoder
-    return OpenedFile(path, f"picture index made by {made_by.name}", tuple(tables), manifest=index.manifest)
-
-
 def state_notes(index: PictureIndex) -> list[str]:
     """What is to be said of an index that is not whole, or not wholly of vectors."""
     notes = []
-    verdicts = index.rows["verdict"].to_pylist()
-    waiting = verdicts.count(Verdict.PENDING)
-    without = len(verdicts) - waiting - verdicts.count(Verdict.OK)
+    waiting = pc.sum(pc.equal(index.rows["verdict"], str(Verdict.PENDING))).as_py() or 0
+    without = len(index) - waiting - int(index.has_vector.sum())
     if waiting:
         notes.append(f"{_pictures(waiting)} {_are(waiting)} not indexed yet: run the index command again.")
     if without:
         notes.append(
-            f"{_pictures(without)} of {len(verdicts):,} could not be used and {_have(without)} no vector."
+            f"{_pictures(without)} of {len(index):,} could not be used and {_have(without)} no vector."
         )
     if twins := len(index.duplicates):
         notes.append(f"{_pictures(twins)} {_are(twins)} the same as an earlier one and counted once.")
@@ -324,10 +326,6 @@ def _are(count: int) -> str:
 
 def _have(count: int) -> str:
     return "has" if count == 1 else "have"
-
-
-def _first_captions(index: PictureIndex) -> list[str]:
-    return [texts[0] if texts else "" for texts in index.rows["captions"].to_pylist()]
 
 
 def _read_rows(path: Path) -> pa.Table:

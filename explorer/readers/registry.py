@@ -26,12 +26,12 @@ from explorer.readers import (
     delimited,
     gensim_file,
     hf_folder,
+    index_tables,
     json_file,
     json_lines,
     other_kinds,
     parquet_file,
     pickle_file,
-    picture_index,
     safetensors_file,
     tensorboard,
     torch_legacy,
@@ -56,7 +56,7 @@ class Reader(Protocol):
 
 
 READERS: tuple[Reader, ...] = (
-    picture_index,
+    index_tables,
     other_kinds,
     torch_zip,
     torch_legacy,
