@@ -108,6 +108,17 @@ def open_sentences(folder: Path, place: Place) -> Encoder:
     )
 
 
+def pooling_of(folder: Path) -> tuple[str, ...] | None:
+    """How a folder's sentence encoder makes one vector of a sentence, for ``pool``; None where it is none.
+
+    Raises
+    ------
+    ExplorerError
+        It has a part of a kind that is not known here.
+    """
+    return _pooling(_modules(folder))[0] if (folder / "modules.json").is_file() else None
+
+
 def _modules(folder: Path) -> list[tuple[str, Path]]:
     """The kinds of a model's modules in their order, and their folders."""
     listed = read_json(folder / "modules.json")

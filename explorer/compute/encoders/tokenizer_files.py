@@ -21,6 +21,7 @@ from explorer.readers.sentencepiece import PieceType, fields, read_pieces
 _PIECE, _TRAINER, _NORMALIZER = 1, 2, 3  # fields of a SentencePiece model
 _SCORE, _KIND, _CHARSMAP = 2, 3, 2  # of a piece, of the trainer, of the normalizer
 _UNIGRAM = b"\x01"
+_GPT2_END = "<|endoftext|>"
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,12 +126,17 @@ def _mapping(path: Path) -> dict[str, Any]:
 
 def _file_in(folder: Path, unigram_first: bool) -> Path | None:
     names = ["tokenizer.json"]
-    if (folder / "merges.txt").is_file():
+    if _merges_in(folder) is not None:
         names += ["vocab.json", "encoder.json"]
     names += ["vocab.txt", "spiece.model", "tokenizer.model"]
     if unigram_first:
         names.insert(0, "spiece.model")
     return next((folder / name for name in names if (folder / name).is_file()), None)
+
+
+def _merges_in(folder: Path) -> Path | None:
+    """The merges of a BPE vocabulary; GPT-2's were first published as ``vocab.bpe``."""
+    return next((path for name in ("merges.txt", "vocab.bpe") if (path := folder / name).is_file()), None)
 
 
 def _read(path: Path) -> Tokenizer:
@@ -142,7 +148,9 @@ def _read(path: Path) -> Tokenizer:
         lines = path.read_text("utf-8").split("\n")
         return word_piece_tokenizer([line.rstrip("\r") for line in lines[: len(lines) - (not lines[-1])]])
     vocabulary = json.loads(path.read_bytes())
-    merges = clip_vocabulary.read_merges(path.with_name("merges.txt").read_text("utf-8"))
+    beside = _merges_in(path.parent)
+    assert beside is not None  # else the vocabulary would not have been taken
+    merges = clip_vocabulary.read_merges(beside.read_text("utf-8"))
     if clip_vocabulary.START in vocabulary:
         return clip_vocabulary.clip_tokenizer(vocabulary, merges)
     return byte_level_tokenizer(vocabulary, merges)
@@ -172,18 +180,21 @@ def word_piece_tokenizer(words: Sequence[str]) -> Tokenizer:
 
 
 def byte_level_tokenizer(vocabulary: dict[str, int], merges: list[tuple[str, str]]) -> Tokenizer:
-    """RoBERTa's tokenizer over ``vocab.json`` and ``merges.txt``.
+    """RoBERTa's or GPT-2's tokenizer over ``vocab.json`` and ``merges.txt``; GPT-2's wraps a text in nothing.
 
     Raises
     ------
     ValueError
         The special tokens are missing.
     """
-    if not {"<s>", "</s>"} <= vocabulary.keys():
-        raise ValueError("<s> or </s> is missing")
     tokenizer = Tokenizer(BPE(vocab=vocabulary, merges=merges))
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     tokenizer.decoder = decoders.ByteLevel()
+    if _GPT2_END in vocabulary and "<s>" not in vocabulary:
+        tokenizer.add_special_tokens([_GPT2_END])
+        return tokenizer
+    if not {"<s>", "</s>"} <= vocabulary.keys():
+        raise ValueError("<s> or </s> is missing")
     tokenizer.post_processor = processors.RobertaProcessing(
         ("</s>", vocabulary["</s>"]), ("<s>", vocabulary["<s>"]), trim_offsets=True, add_prefix_space=False
     )

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Protocol
 
@@ -27,6 +28,7 @@ from explorer.core.stages import (
 )
 from explorer.core.table import OpenedFile
 
+_LONGEST_TEXT = 50_000  # characters
 LONGEST = 2048  # places of a sequence without a position table, or with a longer one
 
 
@@ -133,7 +135,7 @@ class TextSide:
         if wrong is not None:
             raise ExplorerError(
                 f"There is no token {wrong}: the table has {self.rows:,} rows.",
-                f"Give ids from 0 to {self.rows - 1}.",
+                f"Give ids from 0 to {self.rows - 1:,}." if self.rows else "",
             )
         return tuple(StageToken(id_, label_of(self.labels, id_)) for id_ in ids)
 
@@ -288,7 +290,12 @@ class StageModel:
                 way[1].missing or "There is no vocabulary to read a text with.",
                 "Add the vocabulary, or give token ids.",
             )
-        return way[1].tokenizer(text, way[1].special if special is None else special)
+        kept = re.sub("[\ud800-\udfff]", "\N{REPLACEMENT CHARACTER}", text[:_LONGEST_TEXT])
+        found = way[1].tokenizer(kept, way[1].special if special is None else special)
+        if len(text) > _LONGEST_TEXT:
+            note = f"Only the first {_LONGEST_TEXT:,} of {len(text):,} characters are read."
+            return replace(found, notes=(note, *found.notes))
+        return found
 
     def _check(self, tokenized: Tokenized | None, picture: Image.Image | None) -> None:
         if picture is not None and self.needs in (Needs.TEXT, Needs.EVENTS):

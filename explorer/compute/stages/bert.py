@@ -13,20 +13,19 @@ from typing import Any
 import torch
 from torch.nn import functional
 
+from explorer.compute.encoders.sentences import pool, pooling_of
 from explorer.compute.encoders.weights import Weights
 from explorer.compute.stages.attention import Looked, attend, attention, heads_of
 from explorer.compute.stages.base import (
-    LONGEST,
     Computed,
     Input,
     Opening,
     StageModel,
-    TextSide,
     stage,
     token_rows,
 )
 from explorer.compute.stages.linear import Linear, Norm, read_linear, read_norm, read_shaped
-from explorer.compute.stages.tokenizers import tokenizer_for
+from explorer.compute.stages.tokenizers import text_side
 from explorer.core.errors import ExplorerError
 from explorer.core.stages import Needs, Stage
 from explorer.readers.hf_config import read_json
@@ -219,27 +218,16 @@ def open_model(opening: Opening) -> StageModel:
     config = read_json(opening.folder / "config.json")
     bert, notes = read_bert(weights, opening.heads, config if isinstance(config, dict) else {})
 
+    modes = pooling_of(opening.folder)
+
     def compute(given: Input) -> Computed:
         assert given.ids is not None
         x, stages, looked = bert.run(given.ids)
         stages.append(stage("hidden states", x, "the last layer's"))
-        if bert.pooler is None:
-            stages.append(stage("pooled", x[0], "the first token's hidden state"))
-        else:
-            stages.append(
-                stage("pooled", torch.tanh(bert.pooler(x[0])), "tanh of a linear layer on the first token")
-            )
+        stages.append(_pooled(x, bert, modes))
         return Computed(tuple(stages), (attention(looked),))
 
     labels = opening.labels(prefix + _WORDS)
-    text = TextSide(
-        weights.shape(_WORDS)[0],
-        min(LONGEST, len(bert.places)),
-        labels,
-        tokenizer_for(opening, labels),
-        "There is no tokenizer for this model.",
-        special=True,
-    )
     name = (
         "DistilBERT"
         if weights.has("transformer.layer.")
@@ -247,7 +235,21 @@ def open_model(opening: Opening) -> StageModel:
         if _is_roberta(weights, config)
         else "BERT"
     )
+    rows = weights.shape(_WORDS)[0]
+    text = text_side(opening, labels, rows, len(bert.places), name, special=True)
     return StageModel(name, opening.path, Needs.TEXT, compute, {"": text}, notes)
+
+
+def _pooled(x: torch.Tensor, bert: Bert, modes: tuple[str, ...] | None) -> Stage:
+    """One vector for all tokens: as a sentence encoder's folder says, else by the model's own pooler."""
+    if modes is not None:
+        every = torch.ones(1, len(x), dtype=torch.bool)
+        return stage(
+            "pooled", pool(x[None], every, modes)[0], f"pooled by {' and '.join(modes)}, as its folder says"
+        )
+    if bert.pooler is None:
+        return stage("pooled", x[0], "the first token's hidden state")
+    return stage("pooled", torch.tanh(bert.pooler(x[0])), "tanh of a linear layer on the first token")
 
 
 def _prefix(weights: Weights) -> str | None:

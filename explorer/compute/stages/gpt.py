@@ -21,7 +21,7 @@ from explorer.compute.stages.base import (
 )
 from explorer.compute.stages.linear import Linear, read_linear, read_norm, read_shaped
 from explorer.compute.stages.prenorm import PreNormLayer, gelu_tanh, run_layers
-from explorer.compute.stages.tokenizers import tokenizer_for
+from explorer.compute.stages.tokenizers import text_side
 from explorer.compute.stages.words import EventTokenizer
 from explorer.core.errors import ExplorerError
 from explorer.core.labels import Labels
@@ -99,9 +99,7 @@ def _text(opening: Opening, rows: int, limit: int, is_music: bool) -> TextSide:
     if is_music:
         labels = labels or Labels.from_texts(music_events(), "music events", special=(388, 389))
         return TextSide(rows, limit, labels, EventTokenizer(labels))
-    return TextSide(
-        rows, limit, labels, tokenizer_for(opening, labels), "There is no vocabulary for this GPT."
-    )
+    return text_side(opening, labels, rows, limit, "GPT")
 
 
 def _layer(weights: Weights, number: int, dim: int, heads: int, transposed: bool) -> PreNormLayer:

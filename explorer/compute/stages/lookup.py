@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import torch
 
-from explorer.compute.stages.base import LONGEST, Computed, Input, Opening, StageModel, TextSide, stage
-from explorer.compute.stages.tokenizers import tokenizer_for
+from explorer.compute.stages.base import LONGEST, Computed, Input, Opening, StageModel, stage
+from explorer.compute.stages.tokenizers import text_side
 from explorer.core.errors import ExplorerError
 from explorer.core.stages import Needs
 from explorer.core.table import EmbeddingTable, Role
@@ -41,14 +41,7 @@ def open_lookup(opening: Opening) -> StageModel:
         return Computed((stage("looked up", x, f"rows of {table.name}"),), notes=(_STOPS,))
 
     texts = {
-        side: TextSide(
-            table.rows,
-            LONGEST,
-            table.labels,
-            tokenizer_for(opening, table.labels),
-            f"There is no vocabulary for {table.name}.",
-        )
-        for side, table in tables.items()
+        side: text_side(opening, table.labels, table.rows, LONGEST, "table") for side, table in tables.items()
     }
     return StageModel("model with a token table", opening.path, Needs.TEXT, compute, texts)
 

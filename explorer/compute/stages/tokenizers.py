@@ -10,10 +10,11 @@ from pathlib import Path
 from tokenizers import Tokenizer as FileOfTokens
 
 from explorer.compute.encoders.tokenizer_files import FoundTokenizer, find_tokenizer
-from explorer.compute.stages.base import Opening, Tokenized, Tokenizer
+from explorer.compute.stages.base import LONGEST, Opening, TextSide, Tokenized, Tokenizer
 from explorer.compute.stages.pieces import MARKS, Marks, PieceTokenizer
 from explorer.compute.stages.rows import unknown_notes
 from explorer.compute.stages.words import WordTokenizer
+from explorer.core.errors import ExplorerError
 from explorer.core.labels import Labels, label_of
 from explorer.core.stages import StageToken
 
@@ -22,6 +23,32 @@ _FILES = frozenset(
 )
 _SAMPLE = 4000
 _MARKED = 0.05  # share of names with a mark, from which it is one
+
+
+def text_side(
+    opening: Opening, labels: Labels | None, rows: int, limit: int, model: str, *, special: bool = False
+) -> TextSide:
+    """A way in for texts by a token table's names.
+
+    Parameters
+    ----------
+    opening : Opening
+    labels : Labels or None
+    rows : int
+        Of the token table.
+    limit : int
+        Most tokens that the model takes.
+    model : str
+        What it is, in words.
+    special : bool
+        As in ``TextSide``.
+    """
+    missing = f"There is no vocabulary for this {model}."
+    try:
+        tokenizer = tokenizer_for(opening, labels)
+    except ExplorerError as error:  # ids can still be given
+        tokenizer, missing = None, error.message
+    return TextSide(rows, min(LONGEST, limit), labels, tokenizer, missing, special)
 
 
 def tokenizer_for(opening: Opening, labels: Labels | None) -> Tokenizer | None:

@@ -27,7 +27,7 @@ from explorer.compute.stages.base import (
 from explorer.compute.stages.linear import read_linear, read_shaped
 from explorer.compute.stages.positions import interleaved
 from explorer.compute.stages.prenorm import PreNormLayer, run_layers
-from explorer.compute.stages.tokenizers import tokenizer_for
+from explorer.compute.stages.tokenizers import text_side
 from explorer.core.stages import Needs, Stage
 
 _TABLES = {"source": "src_embed.0.lut.weight", "target": "tgt_embed.0.lut.weight"}
@@ -90,13 +90,8 @@ def open_model(opening: Opening) -> StageModel:
 
 def _text(opening: Opening, side: str, places: int) -> TextSide:
     labels = opening.labels(_TABLES[side])
-    return TextSide(
-        opening.weights.shape(_TABLES[side])[0],
-        min(LONGEST, places),
-        labels,
-        tokenizer_for(opening, labels),
-        f"There is no vocabulary for this translator's {side} side.",
-    )
+    rows = opening.weights.shape(_TABLES[side])[0]
+    return text_side(opening, labels, rows, places, f"translator's {side} side")
 
 
 def _looked_up(

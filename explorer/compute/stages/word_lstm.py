@@ -13,15 +13,14 @@ from explorer.compute.stages.base import (
     Input,
     Opening,
     StageModel,
-    TextSide,
     stage,
     token_rows,
 )
-from explorer.compute.stages.tokenizers import tokenizer_for
+from explorer.compute.stages.tokenizers import text_side
 from explorer.core.errors import ExplorerError
 from explorer.core.stages import Needs
 
-_TABLE, _OUTPUT = "embedding.weight", "fc.weight"
+_TABLE = "embedding.weight"
 
 
 def matches(weights: Weights) -> bool:
@@ -53,13 +52,7 @@ def open_model(opening: Opening) -> StageModel:
         return Computed(tuple(stages))
 
     labels = opening.labels(_TABLE)
-    text = TextSide(
-        rows,
-        LONGEST,
-        labels,
-        tokenizer_for(opening, labels),
-        "There is no vocabulary for this word LSTM.",
-    )
+    text = text_side(opening, labels, rows, LONGEST, "word LSTM")
     return StageModel("word LSTM", opening.path, Needs.TEXT, compute, {"": text})
 
 

@@ -63,7 +63,7 @@ class EventTokenizer:
 
     def __call__(self, text: str, special: bool) -> Tokenized:
         reading = Reading(self._labels, self._rows, None)
-        for name in re.split(r"[\s,;]+", text.strip().lower()):
+        for name in re.split(r"[\s,;]+", text.strip()):
             if name:
-                reading.add(name, self._rows.get(name))
+                reading.add(name, self._rows.get(name, self._rows.get(name.lower())))
         return reading.finished(special=False)
