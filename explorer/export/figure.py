@@ -106,3 +106,10 @@ class Figure:
         """The row's colour, whatever its opacity."""
         red, green, blue = self.palette[self.codes[row], :3]
         return int(red), int(green), int(blue)
+
+    def to_points(self, x: float, y: float) -> tuple[float, float] | None:
+        """A data position in points, up to far outside the picture; None where it is not finite."""
+        view = self.viewport
+        px = (x - view.x) * view.scale + view.width / 2
+        py = (view.y - y) * view.scale + view.height / 2
+        return (px, py) if abs(px) < 1e9 and abs(py) < 1e9 else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from PySide6.QtCore import QLineF, QPointF, QRectF, Qt
-from PySide6.QtGui import QColor, QImage, QPaintEngine, QPainter, QPen, QPolygonF
+from PySide6.QtGui import QColor, QImage, QPaintEngine, QPainter, QPen, QPixmap, QPolygonF
 
 from explorer.export.figure import (
     FOCUS_RADIUS,
@@ -15,10 +15,12 @@ from explorer.export.figure import (
     Figure,
 )
 from explorer.export.legend import draw_legend
-from explorer.export.text import HALO, TextCache, draw_label, draw_text, font, printable
+from explorer.export.text import HALO, TextCache, draw_label, draw_region, draw_text, font, printable
 from explorer.render.raster import Raster
 
 LINK_OPACITY = 0.5
+FRAME = 1.5
+"""Width in points of a picture's frame."""
 VECTOR_ENGINES = (QPaintEngine.Type.SVG, QPaintEngine.Type.Pdf, QPaintEngine.Type.Picture)
 
 
@@ -55,10 +57,13 @@ def paint(
     if points is not None:
         painter.drawImage(size, points)
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    cache = TextCache() if cache is None else cache
+    _draw_regions(painter, figure, cache)
     _draw_links(painter, figure)
+    _draw_thumbnails(painter, figure)
     _draw_ringed(painter, figure)
     _draw_stars(painter, figure)
-    _draw_labels(painter, figure, TextCache() if cache is None else cache)
+    _draw_labels(painter, figure, cache)
     draw_legend(painter, figure)
     _draw_title(painter, figure)
     painter.restore()
@@ -73,6 +78,55 @@ def _draw_links(painter: QPainter, figure: Figure) -> None:
         ends = [_place(figure, row) for row in link.rows]
         if start is not None:
             painter.drawLines([QLineF(start, end) for end in ends if end is not None])
+
+
+def _draw_regions(painter: QPainter, figure: Figure, cache: TextCache) -> None:
+    ratio, vector = painter.deviceTransform().m11(), _is_vector(painter)
+    for region in reversed(figure.regions):
+        middle = _pixel(figure, region.x, region.y)
+        if middle is None:
+            continue
+        width, height = cache.region_size(region)
+        box = QRectF(middle.x() - width / 2, middle.y() - height / 2, width, height)
+        if vector:
+            draw_region(painter, region, figure.theme, box)
+        else:
+            corner = _on_pixel(box.left() - HALO, box.top() - HALO, ratio)
+            painter.drawImage(corner, cache.region_image(region, figure.theme, ratio))
+
+
+def _draw_thumbnails(painter: QPainter, figure: Figure) -> None:
+    """Pictures in frames of their rows' colours; the ring of a row that stands out goes around its frame."""
+    painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform)
+    painter.setBrush(Qt.BrushStyle.NoBrush)
+    above = {figure.focus, figure.hover}
+    others, firsts = (
+        [each for each in figure.thumbnails if (each.row in above) is up] for up in (False, True)
+    )
+    for picture in (*reversed(others), *reversed(firsts)):
+        box = QRectF(picture.x, picture.y, picture.width, picture.height)
+        if picture.row in above or picture.row in figure.results:
+            ring = 3.0 if picture.row in above else 1.6
+            painter.fillRect(_grown(box, FRAME + ring), QColor(figure.theme.ring))
+        painter.fillRect(_grown(box, FRAME), QColor(*figure.colour_of(picture.row)))
+        painter.fillRect(box, QColor(figure.theme.panel))
+        if isinstance(picture.image, QImage):
+            painter.drawImage(box, picture.image)
+        elif isinstance(picture.image, QPixmap):
+            painter.drawPixmap(box, picture.image, QRectF(picture.image.rect()))
+
+
+def _grown(box: QRectF, by: float) -> QRectF:
+    return box.adjusted(-by, -by, by, by)
+
+
+def _is_vector(painter: QPainter) -> bool:
+    engine = painter.paintEngine()
+    return engine is not None and engine.type() in VECTOR_ENGINES
+
+
+def _on_pixel(x: float, y: float, ratio: float) -> QPointF:
+    return QPointF(round(x * ratio) / ratio, round(y * ratio) / ratio)
 
 
 def _draw_ringed(painter: QPainter, figure: Figure) -> None:
@@ -90,7 +144,7 @@ def _draw_ringed(painter: QPainter, figure: Figure) -> None:
 
 def _draw_disc(painter: QPainter, figure: Figure, row: int, radius: float, ring: float) -> None:
     centre = _place(figure, row)
-    if centre is None:
+    if centre is None or any(picture.row == row for picture in figure.thumbnails):
         return
     painter.setPen(QPen(QColor(figure.theme.ring), ring))
     painter.setBrush(QColor(*figure.colour_of(row)))
@@ -120,14 +174,12 @@ def _star(centre: QPointF) -> QPolygonF:
 
 
 def _draw_labels(painter: QPainter, figure: Figure, cache: TextCache) -> None:
-    ratio = painter.deviceTransform().m11()
-    engine = painter.paintEngine()
-    vector = engine is not None and engine.type() in VECTOR_ENGINES
+    ratio, vector = painter.deviceTransform().m11(), _is_vector(painter)
     for label in reversed(figure.labels):
         if vector:
             draw_label(painter, label, figure.theme, QPointF(label.x, label.y))
         else:
-            corner = QPointF(round((label.x - HALO) * ratio) / ratio, round((label.y - HALO) * ratio) / ratio)
+            corner = _on_pixel(label.x - HALO, label.y - HALO, ratio)
             painter.drawImage(corner, cache.image(label, figure.theme, ratio))
 
 
@@ -146,10 +198,5 @@ def _place(figure: Figure, row: int) -> QPointF | None:
 
 
 def _pixel(figure: Figure, x: float, y: float) -> QPointF | None:
-    """A data position in points, drawn up to far outside the picture; None where it is not finite."""
-    view = figure.viewport
-    px = (x - view.x) * view.scale + view.width / 2
-    py = (view.y - y) * view.scale + view.height / 2
-    if not (abs(px) < 1e9 and abs(py) < 1e9):
-        return None
-    return QPointF(px, py)
+    at = figure.to_points(x, y)
+    return None if at is None else QPointF(*at)

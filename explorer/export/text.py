@@ -5,17 +5,19 @@ from __future__ import annotations
 import math
 from unicodedata import category
 
-from PySide6.QtCore import QPointF, Qt
+from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFont, QFontInfo, QFontMetricsF, QImage, QPainter, QPainterPath, QPen
 
-from explorer.export.figure import MapLabel
+from explorer.export.marks import MapLabel, RegionLabel
 from explorer.render.palette import Theme
 
 LABEL_SIZE, RESULT_SIZE = 11, 12
 HALO = 2.0
 """How far the ground's colour reaches around a letter."""
+PLATE_ALPHA = 215
 LONGEST = 32
 """A label on the map is cut to so many characters."""
+MOST_LINES = 3
 MOST_IMAGES, MOST_WIDTHS = 1500, 20_000
 _AROUND = [
     QPointF(radius * math.cos(2 * math.pi * i / count), radius * math.sin(2 * math.pi * i / count))
@@ -56,7 +58,8 @@ class TextCache:
             bold: QFontMetricsF(font(RESULT_SIZE if bold else LABEL_SIZE, bold)) for bold in (False, True)
         }
         self._widths: dict[tuple[str, bool], float] = {}
-        self._images: dict[tuple[str, bool, int, str, float], QImage] = {}
+        self._images: dict[tuple, QImage] = {}
+        self._sizes: dict[tuple[str, float], tuple[float, float]] = {}
 
     @property
     def kept(self) -> int:
@@ -81,19 +84,66 @@ class TextCache:
         image = self._images.get(key)
         if image is None:
             width, height = self.size(label.text, label.bold, label.count)
-            image = QImage(
-                math.ceil((width + 2 * HALO) * ratio) + 1,
-                math.ceil((height + 2 * HALO) * ratio) + 1,
-                QImage.Format.Format_ARGB32_Premultiplied,
-            )
-            image.setDevicePixelRatio(ratio)
-            image.fill(Qt.GlobalColor.transparent)
+            image = _blank(width, height, ratio)
             painter = QPainter(image)
             painter.setRenderHint(QPainter.RenderHint.Antialiasing)
             draw_label(painter, label, theme, QPointF(HALO, HALO), outlined=ratio > 2)
             painter.end()
             _keep(self._images, key, image, MOST_IMAGES)
         return image
+
+    def region_image(self, region: RegionLabel, theme: Theme, ratio: float) -> QImage:
+        """A region's name with its halo, for a screen of so many pixels a point."""
+        key = ("region", region.text, region.size, theme.name, ratio)
+        image = self._images.get(key)
+        if image is None:
+            width, height = self.region_size(region)
+            image = _blank(width, height, ratio)
+            painter = QPainter(image)
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            draw_region(painter, region, theme, QRectF(HALO, HALO, width, height))
+            painter.end()
+            _keep(self._images, key, image, MOST_IMAGES)
+        return image
+
+    def region_size(self, region: RegionLabel) -> tuple[float, float]:
+        """Width and height in points of a region's name, its halo not counted."""
+        key = (region.text, region.size)
+        size = self._sizes.get(key)
+        if size is None:
+            metrics = QFontMetricsF(font(region.size, bold=True))
+            lines = region_lines(region.text)
+            width = max((metrics.horizontalAdvance(line) for line in lines), default=0.0)
+            size = width, metrics.height() + metrics.lineSpacing() * (len(lines) - 1)
+            _keep(self._sizes, key, size, MOST_IMAGES)
+        return size
+
+
+def region_lines(text: str) -> list[str]:
+    """A region's name as the map shows it: at most ``MOST_LINES`` lines, each printable and cut."""
+    return [shown_text(line.strip()) for line in text[:1000].split("\n") if line.strip()][:MOST_LINES]
+
+
+def draw_region(painter: QPainter, region: RegionLabel, theme: Theme, box: QRectF) -> None:
+    """Large quiet letters, line under line, each in the middle of the box."""
+    face = font(region.size, bold=True)
+    metrics = QFontMetricsF(face)
+    for i, line in enumerate(region_lines(region.text)):
+        left = box.center().x() - metrics.horizontalAdvance(line) / 2
+        base = QPointF(left, box.top() + metrics.ascent() + metrics.lineSpacing() * i)
+        draw_text(painter, line, face, QColor(theme.quiet), base, QColor(theme.map))
+
+
+def _blank(width: float, height: float, ratio: float) -> QImage:
+    """An empty picture for a text of that size in points, with its halo."""
+    image = QImage(
+        math.ceil((width + 2 * HALO) * ratio) + 1,
+        math.ceil((height + 2 * HALO) * ratio) + 1,
+        QImage.Format.Format_ARGB32_Premultiplied,
+    )
+    image.setDevicePixelRatio(ratio)
+    image.fill(Qt.GlobalColor.transparent)
+    return image
 
 
 def _holds_pictographs(text: str) -> bool:
@@ -140,10 +190,17 @@ def draw_text(
 
     The halo is the letters' outline, a shape that an SVG can hold, or else the letters themselves
     drawn around their place: the same to the eye, in a quarter of the time. Pictographs keep their
-    own colours whatever the pen, and would smear: they have no halo.
+    own colours whatever the pen, and would smear: a text with some lies on a plate instead.
     """
     painter.setFont(face)
     if halo is not None and _holds_pictographs(text):
+        metrics = QFontMetricsF(face)
+        plate = QRectF(
+            start.x(), start.y() - metrics.ascent(), metrics.horizontalAdvance(text), metrics.height()
+        )
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(QColor(halo.red(), halo.green(), halo.blue(), PLATE_ALPHA))
+        painter.drawRoundedRect(plate.adjusted(-HALO, -HALO / 2, HALO, HALO / 2), HALO, HALO)
         halo = None
     if halo is not None and outlined:
         outline = QPainterPath()
