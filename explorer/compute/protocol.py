@@ -67,6 +67,15 @@ class RestoreTable(Request):
     health: Health
 
 
+@dataclass(frozen=True, eq=False)
+class PartTable(Request):
+    """For the Health of a table of some rows alone (ascending), each in its place, under a new ``key``."""
+
+    key: int
+    whole: int
+    rows: NDArray[np.int64]
+
+
 @dataclass(frozen=True)
 class ReleaseTable(Request):
     """For None: forgets a table."""

@@ -74,6 +74,7 @@ class Tables:
         self._handlers: dict[type, Callable[..., object]] = {
             protocol.LoadTable: self._load,
             protocol.RestoreTable: self._restore,
+            protocol.PartTable: self._part,
             protocol.ReleaseTable: self._release,
             protocol.Project: self._project,
             protocol.BuildGraph: self._build_graph,
@@ -144,6 +145,12 @@ class Tables:
                 )
         except ExplorerError as error:
             self._lost[key] = error
+
+    def _part(self, request: protocol.PartTable, checkpoint: Checkpoint) -> Health:
+        whole = self._of(request.whole)
+        part = replace(whole, vectors=whole.vectors.only(request.rows))
+        self._tables[request.key] = part
+        return part.vectors.health
 
     def _release(self, request: protocol.ReleaseTable, checkpoint: Checkpoint) -> None:
         self._tables.pop(request.key, None)

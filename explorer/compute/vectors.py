@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import math
 
 import numpy as np
@@ -59,6 +60,12 @@ class Vectors:
         self.scale = scale
         self.norms = health.norms if scale == 1.0 else health.norms * np.float32(scale)
         self._dtype, self._bits = _to_device(array, self.device)
+
+    def only(self, rows: NDArray[np.int64]) -> Vectors:
+        """The same rows in the same places, of which those given alone (ascending) are fit for anything."""
+        some = copy.copy(self)
+        some.health = self.health.only(rows)
+        return some
 
     @property
     def on_cpu(self) -> bool:

@@ -39,7 +39,9 @@ class _VectorsWorker:
             self._handle,
             short=frozenset({protocol.Search, protocol.Suggest, protocol.FetchRows}),
             breakable=frozenset({protocol.OpenFile, protocol.LoadTable}),
-            lasting=frozenset({protocol.LoadTable, protocol.Project, protocol.BuildGraph}),
+            lasting=frozenset(
+                {protocol.LoadTable, protocol.PartTable, protocol.Project, protocol.BuildGraph}
+            ),
         )
 
     def prepare(self) -> None:

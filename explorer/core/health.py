@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import IntEnum
 
 import numpy as np
@@ -57,3 +57,20 @@ class Health:
     def healthy(self) -> NDArray[np.bool_]:
         """Rows that take part in search and layout, shape (rows,)."""
         return np.equal(self.states, RowState.HEALTHY)
+
+    def only(self, rows: NDArray[np.int64]) -> Health:
+        """As if all other rows were unfit: for work on some rows of a table alone.
+
+        Parameters
+        ----------
+        rows : int64 array
+            Ascending.
+        """
+        states = np.full(len(self.states), RowState.PADDING, np.uint8)
+        states[rows] = self.states[rows]
+        fit = rows[states[rows] == RowState.HEALTHY]
+        first_twin = np.arange(len(states))
+        _, first, twins = np.unique(self.first_twin[fit], return_index=True, return_inverse=True)
+        first_twin[fit] = fit[first[twins]]
+        counts = replace(self.counts, duplicates=int(np.count_nonzero(first_twin[fit] != fit)))
+        return replace(self, states=states, first_twin=first_twin, counts=counts)

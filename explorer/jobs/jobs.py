@@ -129,6 +129,18 @@ class Jobs(QObject):
         request = protocol.LoadTable(self._id(), key, source, table_name, scaled)
         return self._start(f"Loading {table_name}", _one(request), key=key)
 
+    def part_table(self, key: int, rows: NDArray[np.int64]) -> Job:
+        """Have some rows of a table be a table of their own, each in its place, all others unfit:
+        finishes with its key. For layouts; to be released like any other.
+
+        Parameters
+        ----------
+        key : int
+        rows : int64 array
+            Ascending.
+        """
+        return self._start("Choosing rows", self._part(key, rows), key=key)
+
     def release_table(self, key: int) -> None:
         """Forget a table; jobs on it end as cancelled."""
         for running in list(self._running.values()):
@@ -328,6 +340,12 @@ class Jobs(QObject):
                 protocol.BuildGraph(self._id(), key, k, metric, distinct), end=end
             )
         return self._graphs[place]
+
+    def _part(self, whole: int, rows: NDArray[np.int64]) -> Steps:
+        key = next(self._keys)
+        health = yield Step(protocol.PartTable(self._id(), key, whole, rows))
+        self._tables[key] = replace(self._tables[whole], key=key, health=health)
+        return key
 
     def _umap(self, key: int, settings: LayoutSettings, start: NDArray[np.float32] | None) -> Steps:
         if settings.metric is Metric.DOT:
