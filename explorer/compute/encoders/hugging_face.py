@@ -55,7 +55,7 @@ def _whole_clip(folder: Path, values: dict[str, Any], weights: Weights, place: P
         dim=config.projection_dim,
         fingerprint=weights.fingerprint(kind="CLIP", config=transformer.telling(values)),
         text=None if tokenizer is None else TextTower(tokenizer, text),
-        image=ImageTower(_preprocessing(folder, _clip_default(config.vision_config)), image),
+        image=ImageTower(read_preprocessing(folder, _clip_default(config.vision_config)), image),
         notes=note,
         similarity=None if scale is None else Similarity("softmax", scale),
     )
@@ -87,7 +87,7 @@ def _half_clip(folder: Path, values: dict[str, Any], weights: Weights, place: Pl
         image=None
         if text
         else ImageTower(
-            _preprocessing(folder, _clip_default(config)), lambda pixels: features(pixel_values=pixels)
+            read_preprocessing(folder, _clip_default(config)), lambda pixels: features(pixel_values=pixels)
         ),
         notes=note,
     )
@@ -158,7 +158,7 @@ def open_siglip_folder(folder: Path, place: Place) -> Encoder:
     config = transformer.configuration("SiglipConfig", values)
     state = weights.read_all()
     tokenizer, notes = _siglip_tokenizer(folder, config.text_config)
-    preprocessing = _preprocessing(folder, _siglip_default(config.vision_config))
+    preprocessing = read_preprocessing(folder, _siglip_default(config.vision_config))
     fingerprint = weights.fingerprint(kind="SigLIP", config=transformer.telling(values))
     return siglip_encoder(config, state, weights, place, folder, tokenizer, preprocessing, fingerprint, notes)
 
@@ -228,7 +228,20 @@ def _read_config(folder: Path) -> dict[str, Any]:
     return values
 
 
-def _preprocessing(folder: Path, default: Preprocessing) -> Preprocessing:
+def read_preprocessing(folder: Path, default: Preprocessing) -> Preprocessing:
+    """How a folder says that its model sees pictures.
+
+    Parameters
+    ----------
+    folder : Path
+    default : Preprocessing
+        Of the model's family and size, for what the folder leaves out.
+
+    Raises
+    ------
+    ExplorerError
+        It is not understood, or for pictures of another size.
+    """
     values = read_json(folder / "preprocessor_config.json")
     values = values if isinstance(values, dict) else {}
     if isinstance(values.get("image_processor"), dict):

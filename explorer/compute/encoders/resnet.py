@@ -90,11 +90,15 @@ class ResNet(nn.Module):
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         """Shape (n, 3, h, w) to (n, 2048): the mean over all places."""
+        return self.places(x).mean((2, 3))
+
+    def places(self, x: torch.Tensor) -> torch.Tensor:
+        """Shape (n, 3, h, w) to (n, 2048, h / 32, w / 32)."""
         x = functional.relu(self.bn1(self.conv1(x)))
         x = functional.max_pool2d(x, 3, stride=2, padding=1)
         for stage in self.stages:
             x = getattr(self, stage)(x)
-        return x.mean((2, 3))
+        return x
 
 
 class ModifiedResNet(nn.Module):

@@ -24,8 +24,8 @@ from explorer.compute.encoders.tokenizer_files import find_cached, find_tokenize
 from explorer.compute.encoders.tokenizing import TextTokenizer
 from explorer.compute.encoders.weights import Weights
 
-_PREPROCESSING = Preprocessing((224, 224), "squash", "bilinear", IMAGENET_MEAN, IMAGENET_STD, antialias=False)
-_VOCABULARY_OF = ("distilbert-base-uncased", "bert-base-uncased")
+PREPROCESSING = Preprocessing((224, 224), "squash", "bilinear", IMAGENET_MEAN, IMAGENET_STD, antialias=False)
+VOCABULARY_OF = ("distilbert-base-uncased", "bert-base-uncased")
 _NO_TOKENIZER = (
     "There is no tokenizer beside the file and none of DistilBERT in the local model cache, so it encodes no "
     "text: put DistilBERT's vocab.txt or tokenizer.json beside it."
@@ -70,10 +70,10 @@ def open_scratch(weights: Weights, path: Path, folder: Path, place: Place) -> En
     ExplorerError
         Tensors are missing or of other shapes.
     """
-    image = place.put(_image_model(weights))
+    image = place.put(image_model(weights))
     language, vocabulary, positions = _text_model(weights)
-    language, head = place.put(language), place.put(_head(weights, "text_projection."))
-    found = find_tokenizer([folder]) or find_cached(vocabulary, _VOCABULARY_OF)
+    language, head = place.put(language), place.put(read_head(weights, "text_projection."))
+    found = find_tokenizer([folder]) or find_cached(vocabulary, VOCABULARY_OF)
     notes = []
     tower = None
     if found is None:
@@ -96,20 +96,34 @@ def open_scratch(weights: Weights, path: Path, folder: Path, place: Place) -> En
         dim=weights.shape("image_projection.layer_norm.weight")[0],
         fingerprint=weights.fingerprint(kind="scratch"),
         text=tower,
-        image=ImageTower(_PREPROCESSING, image),
+        image=ImageTower(PREPROCESSING, image),
         notes=tuple(notes),
     )
 
 
-def _image_model(weights: Weights) -> nn.Sequential:
+def image_model(weights: Weights) -> nn.Sequential:
+    """The ResNet and its head: shape (n, 3, 224, 224) to (n, dim).
+
+    Raises
+    ------
+    ExplorerError
+        Tensors are missing or of other shapes.
+    """
     inner = weights.under("image_encoder.model.")
     layers = [inner.count(rf"layer{stage}\.(\d+)\.") for stage in (1, 2, 3, 4)]
     with torch.device("meta"):
         network = ResNet(layers)
-    return nn.Sequential(load_into(network, inner), _head(weights, "image_projection."))
+    return nn.Sequential(load_into(network, inner), read_head(weights, "image_projection."))
 
 
-def _head(weights: Weights, prefix: str) -> ProjectionHead:
+def read_head(weights: Weights, prefix: str) -> ProjectionHead:
+    """A projection head, by what stands before its names.
+
+    Raises
+    ------
+    ExplorerError
+        Tensors are missing or of other shapes.
+    """
     dim, inner = weights.shape(f"{prefix}projection.weight")
     with torch.device("meta"):
         head = ProjectionHead(inner, dim)

@@ -9,7 +9,16 @@ from typing import Protocol
 import torch
 
 from explorer.compute.encoders.weights import Weights, read_weights
-from explorer.compute.stages import bert, gpt, translator, word_lstm
+from explorer.compute.stages import (
+    bert,
+    captioning,
+    clip,
+    clip_scratch,
+    gpt,
+    translator,
+    vit,
+    word_lstm,
+)
 from explorer.compute.stages.base import Opening, StageModel
 from explorer.compute.stages.lookup import open_lookup
 from explorer.compute.stages.outputs import generation_notes
@@ -30,7 +39,16 @@ class Family(Protocol):
 
 
 # Asked in this order: the most telling names first.
-FAMILIES: tuple[Family, ...] = (translator, gpt, bert, word_lstm)
+FAMILIES: tuple[Family, ...] = (
+    translator,
+    captioning,
+    clip_scratch,
+    clip,
+    vit,
+    gpt,
+    bert,
+    word_lstm,
+)
 _NONSENSE = (TypeError, ValueError, KeyError, IndexError, ArithmeticError, RuntimeError, AssertionError)
 
 

@@ -29,7 +29,6 @@ _HEAD = 64  # usual width of a head
 _BOOK_PATCHES = "embedding.patch_embeddings.projection"
 _HF_PATCHES = "embeddings.patch_embeddings.projection"
 _TIMM_PATCHES = "patch_embed.proj"
-_SMALL_SIDE = 32  # pixels; models of so small pictures were trained on CIFAR's, whole
 
 
 @dataclass(frozen=True, eq=False)
@@ -214,9 +213,7 @@ def _classifier(weights: Weights, name: str, dim: int) -> Linear | None:
     return read_linear(weights, name, dim) if f"{name}.weight" in weights else None
 
 
-def _read_own(
-    weights: Weights, heads: int | None, config: dict[str, Any]
-) -> tuple[Vit, tuple[str, ...]]:
+def _read_own(weights: Weights, heads: int | None, config: dict[str, Any]) -> tuple[Vit, tuple[str, ...]]:
     """The small model: how many heads there are stands in its names."""
     patches, side = _patches(weights, _BOOK_PATCHES)
     dim = len(patches.weight)
@@ -227,11 +224,14 @@ def _read_own(
         if not count or dim % count:
             raise ExplorerError(f"Block {number} of {weights.path.name} has {count} heads for {dim} numbers.")
         inner = read_linear(block, "mlp.dense_1", dim)
+        query, key, value = (_joined(block, part, count, dim) for part in ("query", "key", "value"))
         layers.append(
             PreNormLayer(
                 count,
                 read_norm(block, "layernorm_1", dim),
-                *(_joined(block, part, count, dim) for part in ("query", "key", "value")),
+                query,
+                key,
+                value,
                 read_linear(block, "attention.output_projection", dim, dim),
                 read_norm(block, "layernorm_2", dim),
                 inner,
@@ -265,7 +265,8 @@ def _read_hugging_face(
 ) -> tuple[Vit, tuple[str, ...]]:
     patches, side = _patches(weights, _HF_PATCHES)
     dim = len(patches.weight)
-    told = config.get("num_attention_heads")
+    told, eps = config.get("num_attention_heads"), config.get("layer_norm_eps")
+    eps = float(eps) if isinstance(eps, (int, float)) else 1e-12
     if heads is None and isinstance(told, int):
         count, notes = heads_of(dim, told, told)
     else:
@@ -274,16 +275,18 @@ def _read_hugging_face(
     for number in range(weights.count(r"encoder\.layer\.(\d+)\.")):
         block = weights.under(f"encoder.layer.{number}.")
         inner = read_linear(block, "intermediate.dense", dim)
+        query, key, value = (
+            read_linear(block, f"attention.attention.{part}", dim, dim) for part in ("query", "key", "value")
+        )
         layers.append(
             PreNormLayer(
                 count,
-                read_norm(block, "layernorm_before", dim, 1e-12),
-                *(
-                    read_linear(block, f"attention.attention.{part}", dim, dim)
-                    for part in ("query", "key", "value")
-                ),
+                read_norm(block, "layernorm_before", dim, eps),
+                query,
+                key,
+                value,
                 read_linear(block, "attention.output.dense", dim, dim),
-                read_norm(block, "layernorm_after", dim, 1e-12),
+                read_norm(block, "layernorm_after", dim, eps),
                 inner,
                 read_linear(block, "output.dense", len(inner.weight), dim),
                 functional.gelu,
@@ -295,15 +298,13 @@ def _read_hugging_face(
         _row(weights, "embeddings.cls_token", dim),
         _places(weights, "embeddings.position_embeddings", dim),
         tuple(layers),
-        read_norm(weights, "layernorm", dim, 1e-12),
+        read_norm(weights, "layernorm", dim, eps),
         _classifier(weights, "classifier", dim),
     )
     return vit, notes
 
 
-def _read_timm(
-    weights: Weights, heads: int | None, config: dict[str, Any]
-) -> tuple[Vit, tuple[str, ...]]:
+def _read_timm(weights: Weights, heads: int | None, config: dict[str, Any]) -> tuple[Vit, tuple[str, ...]]:
     patches, side = _patches(weights, _TIMM_PATCHES)
     dim = len(patches.weight)
     count, notes = heads_of(dim, heads, max(1, dim // _HEAD))
