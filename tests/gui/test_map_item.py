@@ -1,0 +1,186 @@
+"""The map's item shows a sample at once and refines it while the window answers."""
+
+import time
+from dataclasses import replace
+
+import numpy as np
+import pyqtgraph
+import pytest
+from PySide6.QtCore import QTimer
+
+from explorer.export.drawing import draw_points
+from explorer.export.figure import Figure
+from explorer.render.palette import LIGHT, category_palette
+from explorer.render.point_index import PointIndex
+from explorer.render.raster import Raster, dots_for
+from explorer.render.viewport import Viewport
+from explorer.views.map import map_item
+from explorer.views.map.map_item import MapItem
+from explorer.views.map.point_indexing import FEWEST, PointIndexing
+
+WIDTH, HEIGHT = 300, 200
+
+
+def cloud(rows: int, seed: int = 0) -> Figure:
+    xy = np.random.default_rng(seed).normal(size=(rows, 2)).astype(np.float32)
+    codes = (np.arange(rows) % 9).astype(np.uint8)
+    view, dots = Viewport.fitted(xy, WIDTH, HEIGHT), dots_for(rows, WIDTH, HEIGHT)
+    return Figure(xy, codes, category_palette(9, LIGHT), view, dots, index=PointIndex.of(xy))
+
+
+@pytest.fixture
+def item(qtbot):
+    view = pyqtgraph.GraphicsView(background=None)
+    qtbot.addWidget(view)
+    view.resize(WIDTH, HEIGHT)
+    item = MapItem()
+    view.addItem(item)
+    view.show()
+    qtbot.waitExposed(view)
+    return item
+
+
+def whole(figure: Figure) -> np.ndarray:
+    raster = Raster(WIDTH, HEIGHT)
+    draw_points(figure, raster)
+    return raster.pixels
+
+
+def painted(item: MapItem) -> np.ndarray:
+    item.scene().views()[0].grab()
+    return item._raster.pixels
+
+
+def test_that_a_picture_that_takes_long_is_refined_to_the_whole_one(item, qtbot):
+    figure = cloud(400_000)
+    item.budget.paced(100_000, 1.0)  # as on a slow machine
+    item.show_figure(figure)
+    sample = painted(item).copy()
+    assert item.refining
+    expected = whole(figure)
+    assert not np.array_equal(sample, expected)
+    assert np.abs((sample & 255).astype(int).mean() - (expected & 255).astype(int).mean()) < 4
+    qtbot.waitUntil(lambda: not item.refining, timeout=20_000)
+    assert np.array_equal(painted(item), expected)
+
+
+def test_that_the_window_answers_while_a_picture_is_refined(item, qtbot):
+    item.budget.paced(100_000, 1.0)
+    item.show_figure(cloud(2_000_000))
+    painted(item)
+    ticks, timer = [time.perf_counter()], QTimer()
+    timer.timeout.connect(lambda: ticks.append(time.perf_counter()))
+    timer.start(0)
+    qtbot.waitUntil(lambda: not item.refining, timeout=30_000)
+    timer.stop()
+    gaps = np.diff(ticks)
+    assert len(gaps) > 5
+    assert np.median(gaps) < 0.05
+
+
+def test_that_a_new_view_ends_the_refining_of_the_old_one(item, qtbot):
+    figure = cloud(400_000)
+    item.budget.paced(100_000, 1.0)
+    item.show_figure(figure)
+    painted(item)
+    assert item.refining
+    closer = replace(figure, viewport=figure.viewport.zoomed_at(100, 100, 3))
+    item.show_figure(closer, coarse=True)
+    assert not item.refining
+    painted(item)
+    item.show_figure(closer)
+    painted(item)
+    qtbot.waitUntil(lambda: not item.refining, timeout=20_000)
+    assert np.array_equal(painted(item), whole(closer))
+
+
+def test_that_what_lies_above_the_points_does_not_disturb_the_refining(item, qtbot):
+    figure = cloud(400_000)
+    item.budget.paced(100_000, 1.0)
+    item.show_figure(figure)
+    painted(item)
+    item.show_figure(replace(figure, hover=3), points_changed=False)
+    assert item.refining
+    qtbot.waitUntil(lambda: not item.refining, timeout=20_000)
+    assert np.array_equal(painted(item), whole(figure))
+
+
+def test_that_a_small_table_is_whole_at_once(item):
+    figure = cloud(5000)
+    item.show_figure(figure)
+    assert np.array_equal(painted(item), whole(figure))
+    assert not item.refining
+
+
+def test_that_the_cursor_finds_rows_of_a_sample_and_of_the_whole(item, qtbot):
+    figure = cloud(400_000)
+    item.budget.paced(100_000, 1.0)
+    for _ in range(2):
+        item.show_figure(figure)
+        painted(item)
+        row = item.row_at(WIDTH / 2, HEIGHT / 2)
+        assert np.hypot(*(figure.viewport.to_pixels(figure.xy[[row]])[0] - (WIDTH / 2, HEIGHT / 2))) < 6
+        qtbot.waitUntil(lambda: not item.refining, timeout=20_000)
+
+
+def test_that_a_screen_of_many_pixels_moves_at_half_its_resolution(item, monkeypatch):
+    monkeypatch.setattr(map_item, "MOST_MOVING_PIXELS", 10_000)
+    figure = cloud(5000)
+    item.show_figure(figure, coarse=True)
+    assert painted(item).shape == (HEIGHT // 2, WIDTH // 2)
+    item.show_figure(figure)
+    assert painted(item).shape == (HEIGHT, WIDTH)
+    row = item.row_at(WIDTH / 2, HEIGHT / 2)
+    assert np.hypot(*(figure.viewport.to_pixels(figure.xy[[row]])[0] - (WIDTH / 2, HEIGHT / 2))) < 9
+
+
+def test_that_moving_pictures_of_a_large_table_are_samples_within_the_budget(item):
+    figure = cloud(400_000)
+    for turn in range(4):
+        item.show_figure(replace(figure, viewport=figure.viewport.panned(turn, 0)), coarse=True)
+        painted(item)
+        assert not item.refining
+    assert item.budget.rows < 400_000
+
+
+@pytest.fixture
+def indexing(qtbot):
+    indexing = PointIndexing()
+    yield indexing
+    indexing.close()
+
+
+def test_that_positions_at_rest_are_sorted_and_those_of_few_rows_are_not(indexing, qtbot):
+    xy = np.random.default_rng(0).normal(size=(FEWEST + 1000, 2)).astype(np.float32)
+    with qtbot.waitSignal(indexing.ready, timeout=10_000):
+        assert indexing.index_of(xy) is None
+    index = indexing.index_of(xy)
+    assert index is not None
+    assert index.table_rows == len(xy)
+    assert indexing.index_of(xy) is index
+    assert indexing.index_of(xy.copy()) is index, "the same positions, elsewhere"
+    assert indexing.index_of(xy[:1000]) is None
+
+
+def test_that_positions_that_move_in_place_are_sorted_only_once_they_rest(indexing, qtbot):
+    xy = np.random.default_rng(0).normal(size=(FEWEST, 2)).astype(np.float32)
+    ready = []
+    indexing.ready.connect(lambda: ready.append(time.perf_counter()))
+    for _ in range(12):
+        xy += 0.01
+        assert indexing.index_of(xy) is None
+        qtbot.wait(40)
+    assert not ready
+    qtbot.waitUntil(lambda: bool(ready), timeout=10_000)
+    index = indexing.index_of(xy)
+    assert index is not None
+    assert np.array_equal(index.xy, xy[index.rows])
+    xy += 0.01
+    assert indexing.index_of(xy) is None, "moved again"
+
+
+def test_that_it_ends_with_the_window_while_it_sorts(qtbot):
+    indexing = PointIndexing()
+    indexing.index_of(np.random.default_rng(0).normal(size=(1_000_000, 2)).astype(np.float32))
+    qtbot.wait(250)
+    indexing.close()
