@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import math
+import re
 import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from explorer.compute.stages.base import Tokenized
-from explorer.compute.stages.rows import Reading, row_of, unknown_row
+from explorer.compute.stages.rows import Reading, row_of, special_names, unknown_row
 from explorer.core.labels import Labels
 
-_UNKNOWN_COST = 1000.0  # of a letter that is in no piece: more than any number of known pieces
 _LONGEST_WORD = 200  # letters
+# Letters with hyphens, apostrophes and the points in numbers; or one other sign, however often in a row.
+_WORD = re.compile(rf"(?:[^\W_]|['’-]|(?<=\d)[.,](?=\d)){{1,{_LONGEST_WORD}}}|(\S)\1{{0,9}}")
+_UNKNOWN_COST = 1000.0  # of a letter that is in no piece: more than any number of known pieces
 _USUAL_UNKNOWN = 1  # id, where a vocabulary of BPE pieces gives it no name
 _CASED = 0.01  # share of names with capital letters, from which they mean something
 
@@ -71,7 +74,8 @@ class PieceTokenizer:
         self._labels, self._marks = labels, marks
         self._rows = row_of(labels)
         self._longest = max(map(len, self._rows), default=1)
-        self._cased = sum(name.lower() != name for name in self._rows) > _CASED * len(self._rows)
+        ordinary = self._rows.keys() - special_names(labels)
+        self._cased = sum(name.lower() != name for name in ordinary) > _CASED * len(ordinary)
         self._accents = any(_plain(name) != name for name in self._rows)
         self._unknown = unknown_row(self._rows)
         if self._unknown is None and marks.last and len(labels) > _USUAL_UNKNOWN:
@@ -81,22 +85,22 @@ class PieceTokenizer:
         reading = Reading(self._labels, self._rows, self._unknown)
         text = text if self._cased else text.lower()
         text = unicodedata.normalize("NFC", text) if self._accents else _plain(text)
-        for number, word in enumerate(text.split()):
-            for start in range(0, len(word), _LONGEST_WORD):
-                opens = self._marks.opens and not number
-                for piece, known in self._split(word[start : start + _LONGEST_WORD], opens):
+        for number, chunk in enumerate(text.split()):
+            for match in _WORD.finditer(chunk):
+                first = "" if match.start() or (self._marks.opens and not number) else self._marks.first
+                for piece, known in self._split(match[0], first):
                     reading.add(piece, self._rows[piece] if known else None)
         return reading.finished(special)
 
-    def _split(self, word: str, opens: bool) -> list[tuple[str, bool]]:
-        """Pieces of what stands between two blanks; letters that are in none of them together as they are."""
+    def _split(self, word: str, first: str) -> list[tuple[str, bool]]:
+        """Pieces of a word; letters that are in none of them stand together as they are."""
         best: list[_Way | None] = [_Way(0.0, ()), *[None] * len(word)]
         for start, letter in enumerate(word):
             way = best[start]
             assert way is not None  # by a single letter every place is reached
             _offer(best, start + 1, way, (letter, False), _UNKNOWN_COST)
             for stop in range(start + 1, min(len(word), start + self._longest) + 1):
-                for piece in self._candidates(word, start, stop, opens):
+                for piece in self._candidates(word, start, stop, first):
                     _offer(best, stop, way, (piece, True), 1 + math.log(self._rows[piece] + 2) / 100)
         found = best[-1]
         assert found is not None
@@ -108,16 +112,15 @@ class PieceTokenizer:
                 joined.append((piece, known))
         return joined
 
-    def _candidates(self, word: str, start: int, stop: int, opens: bool) -> Iterator[str]:
-        """Names of pieces that spell a part of a word, if the marks suit its place."""
-        marks = self._marks
-        # A sign of punctuation may begin a word of its own, though there is no blank before it.
-        befores = {marks.inner} if start else {"" if opens else marks.first}
-        afters = {marks.last} if stop == len(word) else {""}
+    def _candidates(self, word: str, start: int, stop: int, first: str) -> Iterator[str]:
+        """Names of pieces that spell a part of a word, if their marks suit its place."""
+        # At a hyphen or apostrophe a word may end, though there is no blank.
+        befores = {self._marks.inner if start else first}
+        afters = {self._marks.last if stop == len(word) else ""}
         if start and _parted(word[start - 1], word[start]):
-            befores.add("" if marks.opens or not marks.first else marks.inner)
+            befores.add("")
         if stop < len(word) and _parted(word[stop - 1], word[stop]):
-            afters.add(marks.last)
+            afters.add(self._marks.last)
         for before in befores:
             for after in afters:
                 if (name := before + word[start:stop] + after) in self._rows:

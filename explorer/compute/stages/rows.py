@@ -28,6 +28,11 @@ def unknown_row(rows: dict[str, int]) -> int | None:
     return _first(rows, _UNKNOWN)
 
 
+def special_names(labels: Labels) -> set[str]:
+    """Names that are no text's: of begin, end and the unknown, and those that are marked as special."""
+    return {*_UNKNOWN, *_BEGIN, *_FINISH, "PAD", "<pad>", *(labels[int(row)] for row in labels.special)}
+
+
 class Reading:
     """A text that is being read, token by token.
 

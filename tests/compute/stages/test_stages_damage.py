@@ -1,0 +1,163 @@
+"""Models that are cut, mixed up or of another kind: a sentence each, and never a wrong number."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from stage_checkpoints import State, decoder_only, save, translator, word_lstm
+
+from explorer.compute.stages import open_stage_model
+from explorer.core.errors import ExplorerError
+
+
+def small_translator() -> State:
+    return translator(12, 10, dim=16, inner=24, layers=2)
+
+
+def small_gpt() -> State:
+    return decoder_only(12, 8, 16, 2)
+
+
+def small_lstm() -> State:
+    return word_lstm(12, 16, 2)
+
+
+MODELS: dict[str, Callable[[], State]] = {
+    "translator": small_translator,
+    "gpt": small_gpt,
+    "lstm": small_lstm,
+}
+NEEDED = [
+    ("translator", "encoder.layers.1.self_attn.linears.2.weight"),
+    ("translator", "encoder.layers.0.sublayer.1.norm.a_2"),
+    ("translator", "encoder.norm.b_2"),
+    ("gpt", "transformer.h.1.mlp.c_proj.weight"),
+    ("gpt", "transformer.ln_f.weight"),
+    ("lstm", "lstm.weight_hh_l1"),
+]
+
+
+@pytest.mark.parametrize(("model", "name"), NEEDED)
+def test_that_a_missing_tensor_is_named(tmp_path: Path, model: str, name: str) -> None:
+    state = MODELS[model]()
+    del state[name]
+    with pytest.raises(
+        ExplorerError, match=f"m.pth is not whole: its tensor .*{name.split('.')[-1]} is missing"
+    ):
+        open_stage_model(save(state, tmp_path / "m.pth"))
+
+
+@pytest.mark.parametrize(("model", "name"), NEEDED)
+@pytest.mark.parametrize("shape", [(), (3,), (7, 5), (0, 16), (2, 2, 2, 2)])
+def test_that_a_tensor_of_another_shape_is_refused(
+    tmp_path: Path, model: str, name: str, shape: tuple[int, ...]
+) -> None:
+    state = MODELS[model]()
+    state[name] = torch.zeros(shape)
+    with pytest.raises(ExplorerError) as caught:
+        open_stage_model(save(state, tmp_path / "m.pth"))
+    assert "m.pth" in caught.value.message
+
+
+@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("ids", [[12], [3, -1], [1 << 40]])
+def test_that_ids_without_a_row_are_refused(tmp_path: Path, model: str, ids: list[int]) -> None:
+    opened = open_stage_model(save(MODELS[model](), tmp_path / "m.pth"))
+    with pytest.raises(ExplorerError, match=r"There is no token .*: the table has 12 rows") as caught:
+        opened.run(ids=ids)
+    assert caught.value.hint == "Give ids from 0 to 11."
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_that_nothing_to_run_on_is_said(tmp_path: Path, model: str) -> None:
+    opened = open_stage_model(save(MODELS[model](), tmp_path / "m.pth"))
+    for call in (lambda: opened.run(""), lambda: opened.run(" \n"), lambda: opened.run(ids=[])):
+        with pytest.raises(ExplorerError):
+            call()
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_that_a_single_token_runs(tmp_path: Path, model: str) -> None:
+    run = open_stage_model(save(MODELS[model](), tmp_path / "m.pth")).run(ids=[11])
+    assert all(np.isfinite(stage.values).all() for stage in run.stages if stage.values is not None)
+    assert run["looked up"].shape == (1, 16)
+    for attention in run.attentions:
+        np.testing.assert_allclose(attention.weights(1), 1, atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("model", "name", "stage"),
+    [
+        ("translator", "src_embed.0.lut.weight", "looked up"),
+        ("gpt", "transformer.h.1.ln_1.weight", "after layer 2"),
+        ("lstm", "lstm.bias_ih_l0", "after layer 1"),
+    ],
+)
+def test_that_numbers_that_are_none_are_traced_to_where_they_begin(
+    tmp_path: Path, model: str, name: str, stage: str
+) -> None:
+    state = MODELS[model]()
+    state[name][..., 0] = torch.nan
+    run = open_stage_model(save(state, tmp_path / "m.pth")).run(ids=[1, 2, 3])
+    assert (
+        f"From the stage “{stage}” on there are numbers that are infinite or no numbers (NaN)." in run.notes
+    )
+
+
+def test_that_half_precision_is_computed_in_single(tmp_path: Path) -> None:
+    state = small_gpt()
+    whole = open_stage_model(save(state, tmp_path / "whole.pth")).run(ids=[1, 2])
+    for dtype in (torch.float16, torch.bfloat16):
+        halved = {name: tensor.to(dtype) for name, tensor in state.items()}
+        run = open_stage_model(save(halved, tmp_path / "half.pth")).run(ids=[1, 2])
+        np.testing.assert_allclose(run["final norm"].values, whole["final norm"].values, atol=0.1)
+
+
+def test_that_a_model_of_another_kind_is_looked_up_and_no_further(tmp_path: Path) -> None:
+    state = {
+        "model.embed_tokens.weight": torch.randn(50, 16),
+        "model.layers.0.self_attn.q_proj.weight": torch.randn(16, 16),
+        "model.norm.weight": torch.ones(16),
+        "lm_head.weight": torch.randn(50, 16),
+    }
+    run = open_stage_model(save(state, tmp_path / "llama.pth")).run(ids=[3, 49])
+    assert [stage.name for stage in run.stages] == ["ids", "one-hot", "looked up"]
+    assert (run["looked up"].values == state["model.embed_tokens.weight"][[3, 49]].numpy()).all()
+    assert "What this model does after the lookup is not known here" in run.notes[0]
+
+
+def test_that_a_model_without_a_token_table_is_refused(tmp_path: Path) -> None:
+    path = save(
+        {"conv1.weight": torch.randn(8, 3, 3, 3), "fc.weight": torch.randn(10, 8)}, tmp_path / "m.pth"
+    )
+    with pytest.raises(ExplorerError, match="it has no token table"):
+        open_stage_model(path)
+
+
+def test_that_an_lstm_in_both_directions_is_refused(tmp_path: Path) -> None:
+    lstm = torch.nn.LSTM(16, 16, bidirectional=True)
+    state = {"embedding.weight": torch.randn(9, 16)}
+    state |= {f"lstm.{name}": tensor for name, tensor in lstm.state_dict().items()}
+    with pytest.raises(ExplorerError, match="reads from right to left"):
+        open_stage_model(save(state, tmp_path / "m.pth"))
+
+
+def test_that_a_layer_number_beyond_all_reason_is_refused_at_once(tmp_path: Path) -> None:
+    state = small_gpt()
+    state["transformer.h.999999999.ln_1.weight"] = torch.ones(16)
+    with pytest.raises(ExplorerError, match="is missing"):
+        open_stage_model(save(state, tmp_path / "m.pth"))
+
+
+def test_that_a_picture_and_a_side_are_refused_by_a_model_without(tmp_path: Path) -> None:
+    from PIL import Image
+
+    opened = open_stage_model(save(small_gpt(), tmp_path / "m.pth"))
+    with pytest.raises(ExplorerError, match="A GPT reads no pictures"):
+        opened.run(ids=[1], picture=Image.new("RGB", (4, 4)))
+    with pytest.raises(ExplorerError, match="A GPT has no target side"):
+        opened.run(ids=[1], side="target")
