@@ -29,10 +29,15 @@ def cloud(rows: int, seed: int = 0) -> Figure:
 
 
 @pytest.fixture
-def item(qtbot):
+def view(qtbot):
     view = pyqtgraph.GraphicsView(background=None)
     qtbot.addWidget(view)
     view.resize(WIDTH, HEIGHT)
+    return view
+
+
+@pytest.fixture
+def item(view, qtbot):
     item = MapItem()
     view.addItem(item)
     view.show()
