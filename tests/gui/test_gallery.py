@@ -194,7 +194,7 @@ def test_that_an_answer_stands_ranked_with_the_best_one_large(qtbot: QtBot, show
     assert panel.detail.isVisible()
     assert "0.90" in panel.detail.score.text()
     assert f"+{answer.deviations[0]:.1f}σ" in panel.detail.score.text()
-    assert panel.detail.caption.text() == "caption 7  + 1"
+    assert panel.detail.caption.text() == "caption 7 (+1)"
     assert panel.detail.path.text() == "07.png"
     qtbot.waitUntil(lambda: panel.detail.size_label.text() == "80 × 120", timeout=10_000)
     large = panel.detail.picture.grab().toImage()

@@ -17,6 +17,16 @@ POINTING = (
     ("Arrow keys, on the map", "move the map"),
 )
 
+GALLERY = (
+    ("Arrow keys, Home, End, Page up and down", "walk the pictures"),
+    ("Return, double click", "full picture; there 0 fits, 1 is 100 %, arrows go on"),
+    ("Ctrl+Return", "more like this"),
+    ("Ctrl+C", "copy picture"),
+    ("Ctrl+Shift+P", "copy path"),
+    ("Ctrl+Shift+R", "show in file manager"),
+    ("Ctrl and wheel", "larger or smaller pictures"),
+)
+
 
 def shortcuts_text() -> str:
     """Every command that has keys, as HTML."""
@@ -27,7 +37,7 @@ def shortcuts_text() -> str:
     from html import escape
 
     lines = []
-    for title, rows in {**sections, "On the map": POINTING}.items():
+    for title, rows in {**sections, "On the map": POINTING, "Among pictures": GALLERY}.items():
         lines.append(f"<tr><td colspan='2' style='padding-top:12px'><b>{title}</b></td></tr>")
         lines += [
             f"<tr><td>{escape(what)}</td><td style='padding-left:24px'>{escape(does)}</td></tr>"

@@ -39,6 +39,11 @@ class AnswerPanel(QStackedWidget):
         self.setCurrentWidget(self.gallery if gallery else self.neighbours)
 
     @property
+    def title(self) -> str:
+        """What is shown, in a word."""
+        return "Pictures" if self.currentWidget() is self.gallery else "Neighbours"
+
+    @property
     def entrance(self) -> QWidget:
         """What takes the keys when one comes here."""
         return self.gallery.view if self.currentWidget() is self.gallery else self.neighbours.list

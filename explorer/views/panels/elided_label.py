@@ -2,28 +2,74 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QSize, Qt
-from PySide6.QtGui import QPainter, QPaintEvent
+from PySide6.QtCore import QRect, QSize, Qt
+from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent, QTextLayout
 from PySide6.QtWidgets import QLabel
+
+_Mode = Qt.TextElideMode
 
 
 class ElidedLabel(QLabel):
-    """One line of plain text, cut where the room is too small: at the right, or where ``mode`` says."""
+    """Plain text in one line, or as few as it needs up to a number of them.
 
-    def __init__(self, text: str = "", mode: Qt.TextElideMode = Qt.TextElideMode.ElideRight) -> None:
+    Parameters
+    ----------
+    text : str
+    mode : Qt.TextElideMode
+        Where the last line is cut when the room is too small.
+    lines : int
+        How many there may be.
+    """
+
+    def __init__(self, text: str = "", mode: Qt.TextElideMode = _Mode.ElideRight, lines: int = 1) -> None:
         super().__init__(text)
-        self._mode = mode
+        self._mode, self._lines = mode, lines
         self.setTextFormat(Qt.TextFormat.PlainText)
 
     def minimumSizeHint(self) -> QSize:
-        return QSize(24, super().minimumSizeHint().height())
+        return QSize(24, super().minimumSizeHint().height() if self._lines == 1 else self._wanted_height())
+
+    def sizeHint(self) -> QSize:
+        return super().sizeHint() if self._lines == 1 else QSize(200, self._wanted_height())
+
+    def _wanted_height(self) -> int:
+        return self.fontMetrics().lineSpacing() * max(len(self._shown_lines()), 1)
 
     def setText(self, text: str) -> None:
         super().setText(text)
         self.setToolTip(text)
+        self.updateGeometry()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        if self._lines > 1 and event.size().width() != event.oldSize().width():
+            self.updateGeometry()
+
+    def _shown_lines(self) -> list[str]:
+        """The text in lines that fit the width, the last one cut where it must be."""
+        text, metrics = self.text(), self.fontMetrics()
+        if self._lines == 1:
+            return [metrics.elidedText(text, self._mode, self.width())]
+        layout = QTextLayout(text, self.font())
+        layout.beginLayout()
+        lines: list[str] = []
+        while (line := layout.createLine()).isValid():
+            line.setLineWidth(self.width())
+            if len(lines) == self._lines - 1:
+                lines.append(metrics.elidedText(text[line.textStart() :], self._mode, self.width()))
+                break
+            lines.append(text[line.textStart() : line.textStart() + line.textLength()])
+        layout.endLayout()
+        return lines
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
         painter.setPen(self.palette().color(self.foregroundRole()))
-        shown = self.fontMetrics().elidedText(self.text(), self._mode, self.width())
-        painter.drawText(self.rect(), self.alignment() | Qt.TextFlag.TextSingleLine, shown)
+        lines = self._shown_lines()
+        if self._lines == 1:
+            painter.drawText(self.rect(), self.alignment() | Qt.TextFlag.TextSingleLine, lines[0])
+            return
+        height = self.fontMetrics().lineSpacing()
+        for number, line in enumerate(lines):
+            box = QRect(0, number * height, self.width(), height)
+            painter.drawText(box, Qt.AlignmentFlag.AlignLeft | Qt.TextFlag.TextSingleLine, line)

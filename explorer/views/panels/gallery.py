@@ -23,7 +23,7 @@ from explorer.views.panels.gallery_view import GalleryView
 from explorer.views.thumbnails import Thumbnails
 
 MORE_AT_ONCE, GROWTH = 1000, 10
-_DETAIL, _LINES = 300, 400
+_DETAIL, _LINES = 330, 400
 
 
 class GalleryPanel(QWidget):

@@ -46,7 +46,7 @@ class GalleryDetail(QWidget):
         self.alike = QPushButton("More like this")
         self.alike.setProperty("flat", True)
         self.alike.clicked.connect(self.alike_wanted)
-        self.caption = ElidedLabel()
+        self.caption = ElidedLabel(lines=2)
         self.path = ElidedLabel(mode=Qt.TextElideMode.ElideMiddle)
         self.size_label = quiet()
         self.size_label.setWordWrap(False)
@@ -89,7 +89,7 @@ class GalleryDetail(QWidget):
         self.score.setText(self._score_words(place))
         self.score.setToolTip(self._score_tip(place))
         captions = [shown_label(text) for text in model.captions(place)]
-        more = f"  + {len(captions) - 1}" if len(captions) > 1 else ""
+        more = f" (+{len(captions) - 1})" if len(captions) > 1 else ""
         self.caption.setText(captions[0] + more if captions else "")
         self.caption.setToolTip("\n".join(captions))
         self.caption.setVisible(bool(captions))
