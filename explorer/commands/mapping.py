@@ -37,6 +37,14 @@ class Mapping(QObject):
         """Whether nothing is being laid out: the map stays as it is."""
         return self._document.stage in (LayoutStage.DONE, LayoutStage.STOPPED)
 
+    @property
+    def _key(self) -> int | None:
+        """Names what is laid out: the table, or its isolated rows where they have a map of their own."""
+        table, isolation = self._document.table, self._document.isolation
+        if table is None or isolation is None or isolation.key is None:
+            return None if table is None else table.key
+        return isolation.key
+
     def begin(self) -> None:
         """Draw the first picture of a table that has just been loaded, then start its layout."""
         self._stop_job()
@@ -54,11 +62,6 @@ class Mapping(QObject):
         if table is None or table.key != key:
             return
         self._document.set_positions(positions, LayoutStage.FIRST)
-        clusters = self._jobs.clusters(key)
-        clusters.finished.connect(
-            lambda found: self._if_shown(key, lambda: self._document.set_clusters(found))
-        )
-        clusters.failed.connect(self._notices.error)
         settings = self._document.settings
         if settings.method == "umap" and table.listing.dim > settings.dimensions:
             self.start()
@@ -66,13 +69,12 @@ class Mapping(QObject):
             self._settle(positions, LayoutStage.DONE)
 
     def start(self) -> None:
-        """Lay the table out anew with the present settings."""
+        """Lay the table out anew with the present settings, or its isolated rows where they are alone."""
         self._stop_job()
         self._made_way = False
-        table = self._document.table
-        if table is None:
+        key = self._key
+        if key is None:
             return
-        key = table.key
         if self._document.settings.method == "pca":
             job = self._jobs.pca(key, self._document.settings.dimensions)
             job.finished.connect(lambda xy: self._if_shown(key, lambda: self._settle(xy, LayoutStage.DONE)))
@@ -158,17 +160,21 @@ class Mapping(QObject):
 
     def show_kept(self, place: int) -> None:
         """Go back to a layout that was kept."""
+        self.show(self._document.kept[place][1].copy())
+
+    def show(self, positions: np.ndarray) -> None:
+        """Put the rows where they were once, in place of a layout that is under way."""
         self._stop_job()
-        self._settle(self._document.kept[place][1].copy(), LayoutStage.DONE)
+        self._settle(positions, LayoutStage.DONE)
 
     def measure_trust(self) -> None:
         """Have the present layout's trustworthiness and continuity computed."""
-        table, positions = self._document.table, self._document.positions
-        if table is None or positions is None:
+        key, positions = self._key, self._document.positions
+        if key is None or positions is None:
             return
         if np.count_nonzero(np.isfinite(positions).all(axis=1)) < FEWEST_FOR_TRUST:
             return
-        job = self._jobs.trust(table.key, positions)
+        job = self._jobs.trust(key, positions)
 
         def arrived(trust: Trust) -> None:
             if self._document.positions is positions:
@@ -187,10 +193,9 @@ class Mapping(QObject):
             return
         key = self._pairs_asked = table.key
         job = self._jobs.pair_histogram(key, Metric.COSINE)
-        job.finished.connect(lambda pairs: self._if_shown(key, lambda: self._document.set_pairs(pairs)))
+        job.finished.connect(lambda pairs: self._document.table is table and self._document.set_pairs(pairs))
         job.failed.connect(self._notices.error)
 
     def _if_shown(self, key: int, act: Callable[[], None]) -> None:
-        table = self._document.table
-        if table is not None and table.key == key:
+        if self._key == key:
             act()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.core.selection import NO_ROWS, Combine, combined, inverted
+from explorer.core.selection import NO_ROWS, Combine, combined, inverted, mask_of
 from explorer.document import Document
 
 
@@ -46,11 +46,19 @@ class Selecting:
         """Take in the rows of one category; ``categories`` has a code per row."""
         self.take(np.flatnonzero(categories == category), mode)
 
+    def select_filter(self, mode: str = Combine.NEW) -> None:
+        """Take in the rows that the filter's condition holds for."""
+        if self._document.filtered is not None:
+            self.take(np.flatnonzero(self._document.filtered), mode)
+
     def invert(self) -> None:
-        """Select the healthy rows that are not selected, and only those."""
-        table = self._document.table
+        """Select the healthy rows that are shown and not selected, and only those."""
+        table, isolation = self._document.table, self._document.isolation
         if table is not None:
-            self._document.set_selection(inverted(self._document.selection, table.health.healthy))
+            able = table.health.healthy
+            if isolation is not None:
+                able = able & mask_of(isolation.rows, table.listing.rows)
+            self._document.set_selection(inverted(self._document.selection, able))
 
     def clear(self) -> None:
         """Select nothing."""

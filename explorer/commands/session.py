@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from explorer.commands.asking import Asking
 from explorer.commands.encoding import Encoding
+from explorer.commands.filtering import Filtering
+from explorer.commands.grouping import Grouping
 from explorer.commands.index_news import IndexNews
 from explorer.commands.indexing import Indexing
+from explorer.commands.isolating import Isolating
 from explorer.commands.mapping import Mapping
 from explorer.commands.notices import Notices
 from explorer.commands.opening import Opening
@@ -13,6 +16,7 @@ from explorer.commands.selecting import Selecting
 from explorer.document import Document
 from explorer.document.settings import Settings
 from explorer.jobs import Jobs
+from explorer.jobs.threads import Threads
 
 
 class Session:
@@ -28,6 +32,10 @@ class Session:
     mapping : Mapping
     asking : Asking
     selecting : Selecting
+    isolating : Isolating
+    filtering : Filtering
+    grouping : Grouping
+    threads : Threads
     encoding : Encoding
     indexing : Indexing
     news : IndexNews
@@ -40,7 +48,11 @@ class Session:
         self.notices = Notices()
         self.mapping = Mapping(document, jobs, self.notices)
         self.asking = Asking(document, jobs, self.notices, settings)
+        self.threads = Threads(jobs)
         self.selecting = Selecting(document)
+        self.isolating = Isolating(document, jobs, self.notices, self.mapping)
+        self.grouping = Grouping(document, jobs, self.notices)
+        self.filtering = Filtering(document, self.threads, self.grouping.want_scores)
         self.opening = Opening(document, jobs, self.notices, settings)
         self.encoding = Encoding(document, jobs, self.notices, settings)
         self.indexing = Indexing(document, jobs, self.notices, settings)
@@ -64,3 +76,4 @@ class Session:
         self.indexing.close()
         self.asking.close()
         self.mapping.close()
+        self.threads.close()

@@ -78,7 +78,7 @@ def find_regions(
         top = np.unravel_index(np.argmax(np.where(hills == code, density, -1.0)), shape)
         x, y = (low + (np.array(top) + 0.5) * side).tolist()
         area = int(np.count_nonzero(hills == code)) * side * side
-        regions.append(Region(name, x, y, int(rows[code]), float(np.sqrt(area / np.pi))))
+        regions.append(Region(name, x, y, int(rows[code]), float(np.sqrt(area / np.pi)), found=name))
     return tuple(regions)
 
 

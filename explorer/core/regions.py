@@ -19,6 +19,8 @@ class Region:
         How many rows lie in it.
     size : float
         The radius of a circle of its area, in the positions' units.
+    found : str
+        Its typical labels, whatever it is called.
     """
 
     name: str
@@ -26,3 +28,4 @@ class Region:
     y: float
     rows: int
     size: float
+    found: str = ""

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from explorer.core.columns import Categories, Column, Kind, Values, label_column
 from explorer.core.health import RowState
+from explorer.core.results import SearchResult
 from explorer.document.colouring import (
     AS_CATEGORIES,
     AS_SCALE,
@@ -85,9 +86,15 @@ def similarities(document: Document) -> NDArray[np.float32]:
     assert document.table is not None
     if document.similarities is not None:
         return document.similarities
-    scores = np.full(document.table.listing.rows, np.nan, np.float32)
-    if document.answer is not None:
-        scores[document.answer.result.rows] = document.answer.result.scores
+    if document.answer is None:
+        return np.full(document.table.listing.rows, np.nan, np.float32)
+    return scores_of_all(document.answer.result, document.table.listing.rows)
+
+
+def scores_of_all(result: SearchResult, rows: int) -> NDArray[np.float32]:
+    """A result as a score per row; NaN for rows that it leaves out."""
+    scores = np.full(rows, np.nan, np.float32)
+    scores[result.rows] = result.scores
     return scores
 
 

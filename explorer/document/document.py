@@ -85,6 +85,7 @@ class Document:
         self.filter = ""
         self.filtered: NDArray[np.bool_] | None = None
         self.regions: tuple[Region, ...] = ()
+        self._given_names: dict[str, str] = {}
         self.changes = UndoStack()
         self.answer: Answer | None = None
         self.questions: History[Question] = History()
@@ -143,6 +144,7 @@ class Document:
         self.filter = ""
         self.filtered = None
         self.regions = ()
+        self._given_names.clear()
         self.changes.clear()
         self.answer = None
         self.questions.clear()
@@ -265,8 +267,10 @@ class Document:
             self._did(f"filter {text}" if text else "clear the filter", "filter", self.filter, text)
 
     def set_regions(self, regions: tuple[Region, ...]) -> None:
-        """Take in the dense parts of the map as it is now."""
-        self.regions = regions
+        """Take in the dense parts of the map as it is now; one found again keeps the name it was given."""
+        self.regions = tuple(
+            replace(region, name=self._given_names.get(region.found, region.name)) for region in regions
+        )
         self.changes.forget("regions")
         self.undo_changed.emit()
         self.regions_changed.emit()
@@ -309,6 +313,7 @@ class Document:
                 self.filter_changed.emit()
             case "regions":
                 self.regions = value
+                self._given_names |= {region.found: region.name for region in value}
                 self.regions_changed.emit()
             case "colouring":
                 self.colouring = value

@@ -16,11 +16,14 @@ class Isolation:
     ----------
     rows : int64 array
         Ascending.
-    before : float32 array, shape (rows of the table, 2 or 3), or None
-        Where all rows lay before these were laid out alone; None where they lie as they did.
+    key : int or None
+        Names the table of these rows alone to the workers, where they are laid out anew.
+    before : float32 array, shape (rows of the table, dimensions), or None
+        Where all rows lay before that.
     """
 
     rows: NDArray[np.int64]
+    key: int | None = None
     before: NDArray[np.float32] | None = None
 
     @property

@@ -48,7 +48,7 @@ def made_document() -> Document:
     )
     document.set_table(LoadedTable(1, "file", listing, None, health, False, "cpu"))
     document.positions = np.zeros((ROWS, 2), np.float32)
-    document.set_regions((Region("animals", 0.0, 0.0, 20, 1.0),))
+    document.set_regions((Region("animals", 0.0, 0.0, 20, 1.0, found="animals"),))
     return document
 
 
@@ -140,13 +140,18 @@ def test_that_another_table_forgets_what_was_done_to_the_last_one() -> None:
     assert document.selection.tolist() == []
 
 
-def test_that_new_regions_do_not_bring_old_ones_back() -> None:
+def test_that_a_region_found_again_keeps_its_given_name_and_undo_brings_back_no_old_place() -> None:
     document = made_document()
     document.name_region(0, "birds")
-    moved = (Region("animals", 5.0, 5.0, 20, 1.0),)
+    moved = (Region("animals", 5.0, 5.0, 20, 1.0, found="animals"), Region("b", 0.0, 0.0, 9, 1.0, found="b"))
+    document.set_regions(())
     document.set_regions(moved)
+    assert [region.name for region in document.regions] == ["birds", "b"]
     document.undo()
-    assert document.regions == moved
+    assert document.regions[0].x == 5.0
+    document.name_region(0, "fowl")
+    document.undo()
+    assert document.regions[0].name == "birds"
 
 
 def test_that_the_stack_is_bounded_in_number_and_in_memory() -> None:
