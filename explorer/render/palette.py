@@ -11,6 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from explorer.render.distinct import coloured_apart, distinct_colours, from_oklab, side_by_side
+
 RGB = tuple[int, int, int]
 
 
@@ -83,7 +85,7 @@ DARK = Theme(
     ),
 )
 
-# Every fifth colour of the CC0 tables by Smith, van der Walt and Firing (viridis) and
+# Every fifth colour of the CC0 tables by Smith, van der Walt and Firing (viridis, magma) and
 # Nuñez, Anderton and Renslow (cividis); straight lines between them miss by under 3 of 255.
 _VIRIDIS = (
     "440154 46085c 471063 481769 481d6f 482475 472a7a 46307e 453781 433d84 414287 3f4889 3d4e8a "
@@ -98,6 +100,23 @@ _CIVIDIS = (
     "c1b26d c6b66b ccbb69 d1bf66 d7c463 dcc860 e2cd5c e8d259 edd654 f3db4f f9e04a ffe544 ffea46"
 )
 
+_MAGMA = (
+    "000004 02020b 050416 090720 0e0b2b 140e36 1a1042 21114e 29115a 311165 390f6e 420f75 4a1079 "
+    "52137c 5a167e 621980 6a1c81 721f81 792282 812581 892881 912b81 992d80 a1307e aa337d b2357b "
+    "ba3878 c23b75 ca3e72 d2426f d9466b e04c67 e75263 ec5860 f1605d f4695c f7725c f97b5d fb8560 "
+    "fc8e64 fd9869 fea16e feaa74 feb47b febd82 fec68a fecf92 fed89a fde2a3 fdebac fcf4b6 fcfdbf"
+)
+_PUBLISHED = {"viridis": _VIRIDIS, "cividis": _CIVIDIS, "magma": _MAGMA}
+SEQUENCES = ("viridis", "cividis", "magma", "blue-red")
+"""The last is for values on both sides of a middle."""
+_SEEN = {(False, "magma"): (0, 225), (True, "magma"): (45, 255), (True, "cividis"): (20, 255)}
+"""Parts of sequences whose other colours could not be seen on a light (False) or a dark ground."""
+
+# By Okabe and Ito (2008), for all kinds of eyes; those hard to see on a light ground come last.
+_OKABE_ITO = ("#0072b2", "#e69f00", "#009e73", "#d55e00", "#cc79a7", "#56b4e9", "#000000", "#f0e442")
+CATEGORY_KINDS = ("theme", "okabe-ito", "distinct")
+MOST_DISTINCT = 30
+
 NO_VALUE = 255
 """The code of a row without a value, in palettes of ``sequence_palette``."""
 
@@ -108,32 +127,89 @@ def rgb(colour: str) -> RGB:
 
 
 def sequence(name: str) -> NDArray[np.uint8]:
-    """The colours of ``"viridis"`` or ``"cividis"``, shape (256, 3)."""
-    anchors = np.array([rgb("#" + each) for each in {"viridis": _VIRIDIS, "cividis": _CIVIDIS}[name].split()])
+    """The colours of one of ``SEQUENCES``, shape (256, 3)."""
+    if name == "blue-red":
+        return _two_sided()
+    anchors = np.array([rgb("#" + each) for each in _PUBLISHED[name].split()])
     places = np.arange(len(anchors)) * 5
     channels = [np.interp(np.arange(256), places, anchors[:, channel]) for channel in range(3)]
     return np.asarray(np.rint(np.stack(channels, axis=1)), np.uint8)
 
 
-def category_colours(count: int, theme: Theme) -> NDArray[np.uint8]:
-    """As many colours as asked for, shape (count, 3): the theme's own, then lighter and darker ones.
+def _two_sided() -> NDArray[np.uint8]:
+    """From blue over grey to red: lightness and chroma change evenly on both sides."""
+    share = np.linspace(-1, 1, 256)
+    away = np.abs(share)
+    hue = np.radians(np.where(share < 0, 255.0, 35.0))
+    chroma = 0.16 * away
+    lab = np.column_stack([0.78 - 0.28 * away, chroma * np.cos(hue), chroma * np.sin(hue)])
+    return np.asarray(np.rint(np.clip(from_oklab(lab), 0, 255)), np.uint8)
 
-    After three rounds (27 colours) they repeat: more can't be told apart.
+
+def category_colours(count: int, theme: Theme, kind: str = "theme") -> NDArray[np.uint8]:
+    """As many colours as asked for, shape (count, 3).
+
+    Parameters
+    ----------
+    count : int
+    theme : Theme
+    kind : {"theme", "okabe-ito", "distinct"}
+        The theme's own 9, then lighter and darker ones; Okabe and Ito's 8, likewise; or up to 30 that
+        are as far apart as can be to all kinds of eyes. After all of these they repeat: more
+        can't be told apart (see ``palette_on_map``).
     """
-    own = np.array([rgb(colour) for colour in theme.categories], np.float64)
-    rounds = np.concatenate([own, own + (255 - own) * 0.45, own * 0.6])
-    return np.asarray(np.rint(rounds[np.arange(count) % len(rounds)]), np.uint8)
+    every = _every_colour(theme, kind)
+    return every[np.arange(count) % len(every)]
 
 
-def category_palette(count: int, theme: Theme) -> NDArray[np.uint8]:
+def _every_colour(theme: Theme, kind: str) -> NDArray[np.uint8]:
+    if kind == "distinct":
+        return distinct_colours(MOST_DISTINCT, rgb(theme.map))
+    names = theme.categories if kind == "theme" else _okabe_ito(theme)
+    own = np.array([rgb(colour) for colour in names], np.float64)
+    rounds = np.rint(np.concatenate([own, own + (255 - own) * 0.45, own * 0.6])).astype(np.uint8)
+    _, first = np.unique(rounds, axis=0, return_index=True)  # black has no darker shade
+    return rounds[np.sort(first)]
+
+
+def _okabe_ito(theme: Theme) -> tuple[str, ...]:
+    """Black is none on a dark ground: a light grey stands for it."""
+    return tuple("#bbbbbb" if theme.dark and each == "#000000" else each for each in _OKABE_ITO)
+
+
+def category_palette(count: int, theme: Theme, kind: str = "theme") -> NDArray[np.uint8]:
     """The palette of ``codes_of_categories``, shape (count + 1, 4); the last is for all others."""
-    colours = np.concatenate([category_colours(count, theme), [rgb(theme.quiet)]])
-    return with_opacity(colours.astype(np.uint8))
+    return _with_others(category_colours(count, theme, kind), theme)
+
+
+def palette_on_map(
+    xy: NDArray[np.floating], codes: NDArray[np.integer], count: int, theme: Theme, kind: str = "theme"
+) -> NDArray[np.uint8]:
+    """The same for categories on a map: those that lie side by side there look as different as can be.
+
+    Parameters
+    ----------
+    xy : float array, shape (rows, 2)
+    codes : integer array, shape (rows,)
+        From ``codes_of_categories``.
+    count : int
+        Up to 254, more than there are colours.
+    theme : Theme
+    kind : {"theme", "okabe-ito", "distinct"}
+    """
+    colours = _every_colour(theme, kind)[:count]
+    given = coloured_apart(side_by_side(xy, codes, count), colours)
+    return _with_others(colours[given].reshape(-1, 3), theme)
+
+
+def _with_others(colours: NDArray[np.uint8], theme: Theme) -> NDArray[np.uint8]:
+    return with_opacity(np.concatenate([colours, [rgb(theme.quiet)]]).astype(np.uint8))
 
 
 def sequence_palette(name: str, theme: Theme) -> NDArray[np.uint8]:
     """The palette of ``codes_of_values``, shape (256, 4); the last is for rows without a value."""
-    colours = sequence(name)[np.rint(np.linspace(0, 255, NO_VALUE)).astype(np.intp)]
+    ends = _SEEN.get((theme.dark, name), (0, 255))
+    colours = sequence(name)[np.rint(np.linspace(*ends, NO_VALUE)).astype(np.intp)]
     return with_opacity(np.concatenate([colours, [rgb(theme.quiet)]]).astype(np.uint8))
 
 

@@ -44,7 +44,7 @@ def test_that_text_can_be_read_on_every_ground(theme):
         assert contrast(colour, theme.map) > 2.5
 
 
-@pytest.mark.parametrize("name", ["viridis", "cividis"])
+@pytest.mark.parametrize("name", ["viridis", "cividis", "magma"])
 def test_that_sequences_are_the_published_ones(name):
     package = importlib.util.find_spec("pyqtgraph")
     assert package is not None
