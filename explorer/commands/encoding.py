@@ -98,7 +98,11 @@ class Encoding(QObject):
 
     def local(self) -> tuple[EncoderChoice, ...]:
         """Encoders to choose from: those used before, the demo's, and the local model cache's."""
-        demo = [EncoderChoice(each.name, str(each.path), "demo") for each in demos() if each.kind == "CLIP"]
+        demo = [
+            EncoderChoice(f"{each.name} (demo)", str(each.path), "demo")
+            for each in demos()
+            if each.kind == "CLIP"
+        ]
         cached = [
             EncoderChoice(model.name, str(model.path), "model cache") for model in self._jobs.local_encoders()
         ]

@@ -81,7 +81,8 @@ def words(name: str, rows: int, waiting: int, bad: int, repeated: int) -> str:
     if bad:
         parts.append(f"{bad:,} could not be used")
     if repeated:
-        parts.append(f"{repeated:,} {'is' if repeated == 1 else 'are'} the same as an earlier one")
+        same = "is the same as an earlier one" if repeated == 1 else "are the same as earlier ones"
+        parts.append(f"{repeated:,} {same}")
     text = "; ".join(parts) + "."
     if waiting:
         text += f" {counted(waiting, 'picture')} {'is' if waiting == 1 else 'are'} not indexed yet."

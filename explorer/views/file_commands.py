@@ -14,6 +14,7 @@ from PySide6.QtWidgets import QFileDialog
 from explorer.commands import Session
 from explorer.core.errors import ExplorerError
 from explorer.core.labels import label_of
+from explorer.core.table import Role
 from explorer.demos import find_demo
 from explorer.document.settings import save_settings
 from explorer.export.save import save_png, save_svg, to_image
@@ -176,7 +177,10 @@ class FileCommands(QObject):
 
     def show_quarantined(self) -> None:
         """List the rows that are left out, with the reason."""
-        if self._session.document.table is not None:
+        table = self._session.document.table
+        if table is not None and is_index(Path(table.path)) and table.listing.role is Role.IMAGES:
+            self.show_remarks(table.path)
+        elif table is not None:
             QuarantinedRows(self._session, self._window).open()
 
     def show_remarks(self, path: str) -> None:

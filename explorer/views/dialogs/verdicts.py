@@ -61,9 +61,9 @@ class Verdicts(QDialog):
         self._name = name
         self._remarks = tuple(remarks)
         self._notices = notices
-        self.setWindowTitle(f"Pictures of {name} to know of")
+        self.setWindowTitle(f"{name}: left out or repeated")
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.resize(720, 520)
+        self.resize(760, 520)
         bad = sum(remark.verdict != TWIN for remark in remarks)
         self.about = quiet(_about(bad, len(remarks) - bad))
         self.which = QComboBox()
@@ -198,8 +198,12 @@ def _about(bad: int, repeated: int) -> str:
         noun = "picture" if bad == 1 else "pictures"
         words.append(f"{bad:,} {noun} could not be used: kept in place, without a vector.")
     if repeated:
-        are = "picture is" if repeated == 1 else "pictures are"
-        words.append(f"{repeated:,} {are} the same as an earlier one, counted once.")
+        are = (
+            "picture is the same as an earlier one"
+            if repeated == 1
+            else "pictures are the same as earlier ones"
+        )
+        words.append(f"{repeated:,} {are}, counted once.")
     return " ".join(words) or "Every picture has a vector, and none is there twice."
 
 
@@ -218,7 +222,7 @@ def _list(model: RemarkModel) -> QTableView:
     header.setDefaultAlignment(_LEFT)
     header.setHighlightSections(False)
     header.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
-    for column, width in enumerate((64, 230, 150)):
+    for column, width in enumerate((56, 200, 150)):
         header.resizeSection(column, width)
     header.setStretchLastSection(True)
     return view

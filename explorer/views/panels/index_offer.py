@@ -94,7 +94,7 @@ class IndexOffer(QFrame):
         self._show_count()
         self.restyle()
         self.show()
-        self.go.setFocus(Qt.FocusReason.PopupFocusReason)
+        self.encoder.setFocus(Qt.FocusReason.OtherFocusReason)
 
     @property
     def index(self) -> Path | None:
@@ -138,6 +138,8 @@ class IndexOffer(QFrame):
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() == Qt.Key.Key_Escape:
             self.put_away()
+        elif event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and self.go.isEnabled():
+            self.start()
         else:
             super().keyPressEvent(event)
 

@@ -7,10 +7,9 @@ from pathlib import Path
 from PySide6.QtWidgets import QHBoxLayout, QProgressBar, QPushButton, QWidget
 
 from explorer.commands import Session
-from explorer.core.index import IndexProgress
+from explorer.core.wording import progress_words
 from explorer.views.panels.elided_label import ElidedLabel
 from explorer.views.panels.form import Section, quiet
-from explorer.views.panels.status_bar import time_left
 from explorer.views.theme import figures
 
 
@@ -56,7 +55,7 @@ class IndexRunSection(Section):
             self.bar.setValue(run.progress.done)
         else:
             self.bar.setRange(0, 0)
-        self.words.setText(progress_words(run.progress, run.paused))
+        self.words.setText(progress_words(run.progress, paused=run.paused))
         self.pause.setText("Resume" if run.paused else "Pause")
 
     def _pause_or_resume(self) -> None:
@@ -64,19 +63,3 @@ class IndexRunSection(Section):
         if run is not None:
             indexing = self._session.indexing
             (indexing.resume if run.paused else indexing.pause)()
-
-
-def progress_words(progress: IndexProgress, paused: bool = False) -> str:
-    """How far a run is, e.g. ``"Pictures: 1,204 of 8,091 · 31 a second · 4 min left"``."""
-    if not progress.total:
-        return progress.stage + (f" {progress.done:,}" if progress.done else "…")
-    parts = [f"{progress.stage}: {progress.done:,} of {progress.total:,}"]
-    if paused:
-        parts.append("paused")
-    elif progress.done < progress.total:
-        if progress.rate:
-            digits = 0 if progress.rate >= 10 else 1
-            parts.append(f"{progress.rate:,.{digits}f} a second")
-        if progress.seconds_left is not None:
-            parts.append(time_left(progress.seconds_left))
-    return " · ".join(parts)

@@ -7,6 +7,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QProgressBar, QPushButton, QS
 
 from explorer.commands import Session
 from explorer.core.device import DeviceInfo
+from explorer.core.wording import time_left
 from explorer.jobs import Job
 from explorer.views.theme import figures
 
@@ -66,7 +67,7 @@ class StatusBar(QStatusBar):
 
 
 class JobLine(QWidget):
-    """One running job: what it is, how far, how long yet, Cancel."""
+    """One running job: what it is, how far, how long yet, Pause where it can, Cancel."""
 
     def __init__(self, job: Job, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -87,9 +88,14 @@ class JobLine(QWidget):
         cancel.setVisible(job.cancellable)
         cancel.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
         cancel.clicked.connect(job.cancel)
-        for widget in (title, self.bar, self.left, cancel):
+        self.pause = QPushButton("Pause")
+        self.pause.setVisible(job.pausable)
+        self.pause.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
+        self.pause.clicked.connect(lambda: job.resume() if job.is_paused else job.pause())
+        for widget in (title, self.bar, self.left, self.pause, cancel):
             line.addWidget(widget)
         job.progressed.connect(self._progress)
+        job.paused_changed.connect(self._paused)
 
     def _progress(self, fraction: float, stage: str, seconds_left: float) -> None:
         if fraction < 0:
@@ -101,12 +107,9 @@ class JobLine(QWidget):
         known = "" if stage == self._title else stage
         self.left.setText(time_left(seconds_left) if seconds_left >= 0 else known)
 
-
-def time_left(seconds: float) -> str:
-    """A time that is still to go, in words, e.g. ``"2 s left"``."""
-    if seconds < 90:
-        return f"{max(1, round(seconds))} s left"
-    return f"{round(seconds / 60)} min left"
+    def _paused(self, paused: bool) -> None:
+        self.pause.setText("Resume" if paused else "Pause")
+        self.left.setText("paused" if paused else "")
 
 
 def device_words(device: DeviceInfo) -> str:
