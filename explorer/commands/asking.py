@@ -24,12 +24,15 @@ from explorer.core.results import SearchResult
 from explorer.core.retrieval import Classified, Retrieval
 from explorer.core.table import Role
 from explorer.core.text_note import TextNote
+from explorer.core.wording import counted
 from explorer.document import Answer, Document, Question, ZeroShot
 from explorer.document.colouring import ZERO_SHOT, Colouring
 from explorer.document.settings import Settings
 from explorer.jobs import Job, Jobs
 
 _OF_PICTURES = (Role.IMAGES, Role.JOINT)
+_MOST_IN_MEAN = 20_000
+_MOST_NAMED = 5
 
 
 class Asking(QObject):
@@ -214,6 +217,23 @@ class Asking(QObject):
         if table is not None and 0 <= row < table.listing.rows:
             self._document.set_query_pictures(())
             self._put(self._with_options(Question(self.text_for(row), (RowTerm(1.0, row),))))
+
+    def ask_mean(self, rows: np.ndarray) -> None:
+        """Ask for the neighbours of some rows' mean; of very many rows, of that of an even sample."""
+        table = self._document.table
+        if table is None:
+            return
+        healthy = rows[table.health.healthy[rows]]
+        if not len(healthy):
+            self._notices.tell("None of these rows can be asked for: all are quarantined.")
+            return
+        asked = healthy[:: -(-len(healthy) // _MOST_IN_MEAN)].tolist()
+        text = f"mean of {counted(len(healthy), 'row')}"
+        if len(asked) <= _MOST_NAMED:
+            text = " + ".join(map(self.text_for, asked))
+        weight = 1.0 / len(asked)
+        self._document.set_query_pictures(())
+        self._put(self._with_options(Question(text, tuple(RowTerm(weight, row) for row in asked))))
 
     def text_for(self, row: int) -> str:
         """The shortest text that asks for exactly this row."""

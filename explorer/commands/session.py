@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from explorer.commands.asking import Asking
 from explorer.commands.encoding import Encoding
+from explorer.commands.exporting import Exporting
 from explorer.commands.filtering import Filtering
 from explorer.commands.grouping import Grouping
 from explorer.commands.index_news import IndexNews
@@ -34,6 +35,7 @@ class Session:
     selecting : Selecting
     isolating : Isolating
     filtering : Filtering
+    exporting : Exporting
     grouping : Grouping
     threads : Threads
     encoding : Encoding
@@ -52,6 +54,7 @@ class Session:
         self.selecting = Selecting(document)
         self.isolating = Isolating(document, jobs, self.notices, self.mapping)
         self.grouping = Grouping(document, jobs, self.notices)
+        self.exporting = Exporting(document, jobs, self.threads, self.notices)
         self.filtering = Filtering(document, self.threads, self.grouping.want_scores)
         self.opening = Opening(document, jobs, self.notices, settings)
         self.encoding = Encoding(document, jobs, self.notices, settings)

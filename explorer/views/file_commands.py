@@ -6,7 +6,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import numpy as np
 from PySide6.QtCore import QObject
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QFileDialog
@@ -18,7 +17,7 @@ from explorer.core.table import Role
 from explorer.demos import find_demo
 from explorer.document.settings import save_settings
 from explorer.export.save import save_png, save_svg, to_image
-from explorer.export.tables import write_layout_csv, write_layout_npz, write_neighbours_csv
+from explorer.export.tables import write_neighbours_csv
 from explorer.readers.index_files import is_index, is_whole
 from explorer.views.dialogs.about import about_text, shortcuts_text
 from explorer.views.dialogs.quarantined import QuarantinedRows
@@ -34,6 +33,14 @@ PICTURES = {
     "PNG picture, 1× (*.png)": 1,
     "PNG picture, 4× (*.png)": 4,
     "SVG drawing (*.svg)": 0,
+}
+ROW_FILES = {
+    "Comma-separated values (*.csv)": (".csv", False),
+    "Comma-separated values with vectors (*.csv)": (".csv", True),
+    "Parquet (*.parquet)": (".parquet", False),
+    "Parquet with vectors (*.parquet)": (".parquet", True),
+    "NumPy arrays (*.npz)": (".npz", False),
+    "NumPy arrays with vectors (*.npz)": (".npz", True),
 }
 COPY_SCALE = 2
 
@@ -147,16 +154,22 @@ class FileCommands(QObject):
         document = self._session.document
         if document.table is None or document.positions is None:
             return
-        positions = document.positions.copy()
-        rows = np.arange(len(positions))
-        labels = [label_of(document.table.labels, row) for row in range(len(positions))]
         path, _ = self._ask_where(
             "Save layout", ".csv", "Comma-separated values (*.csv);;NumPy arrays (*.npz)"
         )
+        if path is not None:
+            self._session.exporting.save_layout(path)
+
+    def save_selection(self) -> None:
+        """Save the selected rows with all that is known of them."""
+        rows = self._session.document.selection
+        path, chosen = self._ask_where("Export selected rows", " selection", ";;".join(ROW_FILES))
         if path is None:
             return
-        write = write_layout_npz if path.suffix.lower() == ".npz" else write_layout_csv
-        self._write(path, lambda: write(path, rows, positions, labels))
+        ending, vectors = ROW_FILES.get(chosen, (".csv", False))
+        if path.suffix.lower() not in (".csv", ".parquet", ".npz"):
+            path = path.with_name(path.name + ending)
+        self._session.exporting.save_rows(path, rows, vectors=vectors)
 
     def _ask_where(self, title: str, suffix: str, filters: str) -> tuple[Path | None, str]:
         table = self._session.document.table
