@@ -17,7 +17,7 @@ def run_worker(name: str, connection: Connection, folder: Path, device: str) -> 
 
     Parameters
     ----------
-    name : {"vectors", "layout", "encoder"}
+    name : {"vectors", "layout", "encoder", "stages"}
     connection : Connection
     folder : Path
         The session's folder for arrays.
@@ -35,6 +35,10 @@ def run_worker(name: str, connection: Connection, folder: Path, device: str) -> 
         from explorer.compute.encoder_worker import serve as serve_encoder
 
         serve_encoder(connection, folder, device)
+    elif name == "stages":
+        from explorer.compute.stages_worker import serve as serve_stages
+
+        serve_stages(connection, folder)
     else:
         from explorer.compute.layout_worker import serve as serve_layout
 

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from explorer.compute.protocol import (
     ENCODER,
     LAYOUT,
+    STAGES,
     VECTORS,
     Cancel,
     Done,
@@ -24,6 +25,7 @@ from explorer.compute.protocol import (
     Request,
     RestoreTable,
     Resume,
+    StageRequest,
     Stopped,
 )
 from explorer.compute.sharing import SessionFolder, table_group
@@ -34,7 +36,7 @@ _ENCODING = (OpenEncoder, EncodeQuery, IndexFolder, Evaluate)
 
 
 class Pool:
-    """The ``vectors`` and the ``layout`` worker, and the ``encoder`` once there is something to encode.
+    """The ``vectors`` and the ``layout`` worker; ``encoder`` and ``stages`` once there is something to do.
 
     Parameters
     ----------
@@ -55,9 +57,10 @@ class Pool:
             for name, restore in ((VECTORS, self._to_restore), (LAYOUT, list))
         }
         self._workers[ENCODER] = Worker(ENCODER, self.folder, device, self._hear, list, has_children=True)
+        self._workers[STAGES] = Worker(STAGES, self.folder, device, self._hear, list)
 
     def start(self) -> None:
-        """Begin to start the workers; the encoder waits for its first request, as its libraries are large.
+        """Begin to start the workers; two wait for their first request, as their libraries are large.
 
         They end with this process at the latest.
         """
@@ -107,6 +110,8 @@ class Pool:
     def _worker_of(self, request: Request) -> Worker:
         if isinstance(request, _ENCODING):
             return self._workers[ENCODER]
+        if isinstance(request, StageRequest):
+            return self._workers[STAGES]
         return self._workers[LAYOUT if isinstance(request, LayOut) else VECTORS]
 
     def _hear(self, message: object) -> None:

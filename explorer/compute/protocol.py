@@ -20,6 +20,7 @@ from explorer.core.results import Metric
 VECTORS = "vectors"
 LAYOUT = "layout"
 ENCODER = "encoder"
+STAGES = "stages"
 
 
 @dataclass(frozen=True)
@@ -93,12 +94,17 @@ class Project(Request):
 
 @dataclass(frozen=True)
 class BuildGraph(Request):
-    """For a NeighbourGraph; ``distinct`` leaves out rows that repeat an earlier one."""
+    """For a NeighbourGraph; ``distinct`` leaves out rows that repeat an earlier one.
+
+    Where more than ``most`` rows take part, or than memory is there for, ``seed`` draws landmarks.
+    """
 
     key: int
     k: int
     metric: Metric
     distinct: bool = False
+    most: int | None = None
+    seed: int = 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,6 +138,21 @@ class FetchRows(Request):
 
     key: int
     rows: NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class FindNearest(Request):
+    """For the nearest rows of vectors from elsewhere: int64, shape (m, k), -1 where a vector has none.
+
+    Attributes
+    ----------
+    vectors : float32 array, shape (m, dim)
+    """
+
+    key: int
+    vectors: NDArray[np.float32]
+    k: int
+    metric: Metric
 
 
 @dataclass(frozen=True)
@@ -247,6 +268,56 @@ class Evaluate(Request):
     index: str
 
 
+@dataclass(frozen=True)
+class StageRequest(Request):
+    """What the stages worker answers, of the model in ``source``."""
+
+    source: Source
+
+
+@dataclass(frozen=True)
+class OpenStageModel(StageRequest):
+    """For a StageModelInfo."""
+
+
+@dataclass(frozen=True)
+class RunStages(StageRequest):
+    """For a StageRun of a text, ids or a picture (a file); see ``stages.base.StageModel.run``."""
+
+    text: str = ""
+    ids: tuple[int, ...] | None = None
+    picture: str | None = None
+    side: str | None = None
+    special: bool | None = None
+
+
+@dataclass(frozen=True)
+class FetchAttention(StageRequest):
+    """For the weights of one layer of a run, float32, shape (heads, queries, keys)."""
+
+    run: int
+    name: str
+    layer: int
+
+
+@dataclass(frozen=True)
+class EncodePhrases(StageRequest):
+    """For Phrases."""
+
+    phrases: tuple[str, ...]
+    side: str | None = None
+
+
+@dataclass(frozen=True)
+class CompareWord(StageRequest):
+    """For a tuple of TokenComparison."""
+
+    first: str
+    second: str
+    word: str
+    side: str | None = None
+
+
 @dataclass(frozen=True, eq=False)
 class LayOut(Request):
     """For a Layout by UMAP, on the layout worker.
@@ -262,6 +333,10 @@ class LayOut(Request):
         Where the points start; NaN for quarantined rows.
     from_pca : bool
         ``start`` is a PCA projection, to be scaled for UMAP; else earlier positions to go on from.
+    landmarks : int64 array, shape (n,), or None
+        The graph's.
+    device : str
+        Where the epochs are computed: ``"cpu"``, ``"cuda"`` or ``"mps"``.
     """
 
     key: int
@@ -271,6 +346,8 @@ class LayOut(Request):
     start: NDArray[np.float32]
     from_pca: bool
     settings: LayoutSettings
+    landmarks: NDArray[np.int64] | None = None
+    device: str = "cpu"
 
 
 @dataclass(frozen=True)

@@ -19,6 +19,7 @@ from explorer.compute.density_clusters import find_density_clusters
 from explorer.compute.device import choose_device, describe
 from explorer.compute.files import Files, mappable, table_listing
 from explorer.compute.graph import neighbour_graph
+from explorer.compute.landmarks import most_in_memory
 from explorer.compute.pairs import pair_histogram
 from explorer.compute.projection import positions_of
 from explorer.compute.regions import find_regions
@@ -80,6 +81,7 @@ class Tables:
             protocol.BuildGraph: self._build_graph,
             protocol.Search: self._search,
             protocol.FetchRows: self._fetch_rows,
+            protocol.FindNearest: self._find_nearest,
             protocol.Suggest: self._suggest,
             protocol.FindClusters: self._find_clusters,
             protocol.FindDensityClusters: self._find_density_clusters,
@@ -165,7 +167,13 @@ class Tables:
     def _build_graph(self, request: protocol.BuildGraph, checkpoint: Checkpoint) -> NeighbourGraph:
         vectors = self._of(request.key).vectors
         graph = neighbour_graph(
-            vectors, request.k, request.metric, distinct=request.distinct, checkpoint=checkpoint
+            vectors,
+            request.k,
+            request.metric,
+            distinct=request.distinct,
+            most=None if request.most is None else min(request.most, most_in_memory(vectors)),
+            seed=request.seed,
+            checkpoint=checkpoint,
         )
         self._tell_device()
         return graph
@@ -189,6 +197,18 @@ class Tables:
         if len(request.rows) and not 0 <= request.rows.min() <= request.rows.max() < vectors.rows:
             raise ExplorerError(f"This table has rows #0 to #{vectors.rows - 1}.")
         return vectors.fetch(request.rows)
+
+    def _find_nearest(self, request: protocol.FindNearest, checkpoint: Checkpoint) -> NDArray[np.int64]:
+        table = self._of(request.key)
+        special = table.labels.special if table.labels is not None else None
+        found = np.full((len(request.vectors), min(request.k, table.vectors.rows)), -1, np.int64)
+        for nearest, vector in zip(found, request.vectors, strict=True):
+            if np.isfinite(vector).all() and vector.any():
+                rows = find_neighbours(
+                    table.vectors, request.metric, len(nearest), vector=vector, special=special
+                ).rows
+                nearest[: len(rows)] = rows
+        return found
 
     def _suggest(self, request: protocol.Suggest, checkpoint: Checkpoint) -> tuple[str, ...]:
         index = self._of(request.key).index

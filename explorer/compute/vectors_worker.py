@@ -37,7 +37,7 @@ class _VectorsWorker:
             connection,
             SessionFolder(folder),
             self._handle,
-            short=frozenset({protocol.Search, protocol.Suggest, protocol.FetchRows}),
+            short=frozenset({protocol.Search, protocol.FindNearest, protocol.Suggest, protocol.FetchRows}),
             breakable=frozenset({protocol.OpenFile, protocol.LoadTable}),
             lasting=frozenset(
                 {protocol.LoadTable, protocol.PartTable, protocol.Project, protocol.BuildGraph}

@@ -126,9 +126,9 @@ class Patches:
         return self.pixels[row * height : (row + 1) * height, column * width : (column + 1) * width]
 
 
-@dataclass(frozen=True, eq=False)
-class Attention:
-    """Where each place looks; computed for a layer when it is asked for.
+@dataclass(frozen=True)
+class AttentionShape:
+    """What can be asked of where places look.
 
     Attributes
     ----------
@@ -137,9 +137,6 @@ class Attention:
     layers, heads : int
     queries, keys : Of
         The sequences that look, and that are looked at.
-    weights : callable
-        From a layer, counted from 1, to a float32 array of shape ``(heads, queries, keys)`` whose rows sum
-        to 1.
     """
 
     name: str
@@ -147,7 +144,25 @@ class Attention:
     heads: int
     queries: Of
     keys: Of
+
+
+@dataclass(frozen=True, eq=False)
+class Attention(AttentionShape):
+    """Where each place looks; computed for a layer when it is asked for.
+
+    Attributes
+    ----------
+    weights : callable
+        From a layer, counted from 1, to a float32 array of shape ``(heads, queries, keys)`` whose rows sum
+        to 1.
+    """
+
     weights: Callable[[int], NDArray[np.float32]]
+
+    @property
+    def shape(self) -> AttentionShape:
+        """What can be asked of it, without what answers."""
+        return AttentionShape(self.name, self.layers, self.heads, self.queries, self.keys)
 
 
 @dataclass(frozen=True, eq=False)
@@ -288,3 +303,49 @@ class TokenComparison:
     stage: str
     cosine: float
     distance: float
+
+
+@dataclass(frozen=True)
+class StageModelInfo:
+    """A model that was opened to be run stage by stage, as the window knows it.
+
+    Attributes
+    ----------
+    name : str
+        What it is, in words.
+    path : str
+    needs : Needs
+    sides : tuple of str
+        To choose from; empty where there is nothing to choose.
+    reads : tuple of str
+        The sides (``""`` without any) whose texts can be read: that have a vocabulary.
+    special : bool
+        Whether a text is wrapped in the tokens that begin and end a sequence where nobody has said.
+    notes : tuple of str
+    """
+
+    name: str
+    path: str
+    needs: Needs
+    sides: tuple[str, ...] = ()
+    reads: tuple[str, ...] = ()
+    special: bool = False
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class StageRun:
+    """A run whose attention is fetched layer by layer.
+
+    Attributes
+    ----------
+    id : int
+        Names the run to the worker, until the next.
+    stages : Stages
+        Without its attentions.
+    attentions : tuple of AttentionShape
+    """
+
+    id: int
+    stages: Stages
+    attentions: tuple[AttentionShape, ...] = ()

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from PySide6.QtCore import QObject, Qt, Signal
 
 from explorer.compute import protocol
+from explorer.compute.costs import layout_costs
 from explorer.compute.encoders.recognise import local_encoders
 from explorer.compute.pool import Pool
 from explorer.compute.protocol import Request, Source
@@ -28,8 +29,10 @@ from explorer.readers.local_models import LocalModel
 
 Path = str | PathLike[str]
 
-# The part of a layout's progress that its neighbour graph takes.
-_GRAPH_SHARE = 0.2
+# So many rows can be laid out on any machine.
+_SURELY_FIT = 200_000
+# Fewer are laid out by the processor before a graphics card has been got going.
+_LEAST_ON_CARD = 100_000
 
 
 @dataclass(frozen=True)
@@ -51,6 +54,7 @@ class _Running:
     key: int | None
     identifier: int
     step: Step | None = None
+    pace: float = -1.0  # seconds for the whole of the job, as it goes now; -1 is unknown
     cancelled: bool = False
     lasts: bool = False  # until its worker says that it is over
 
@@ -96,7 +100,7 @@ class Jobs(QObject):
         self._running: dict[int, _Running] = {}
         self._asked: dict[int, _Running] = {}
         self._tables: dict[int, LoadedTable] = {}
-        self._graphs: dict[tuple[int, int, Metric, bool], NeighbourGraph] = {}
+        self._graphs: dict[tuple[object, ...], NeighbourGraph] = {}
         self._projections: dict[tuple[int, int], NDArray[np.float32]] = {}
         self._devices: dict[str, DeviceInfo] = {}
         self._heard.connect(self._take, Qt.ConnectionType.QueuedConnection)
@@ -158,7 +162,7 @@ class Jobs(QObject):
 
     def neighbour_graph(self, key: int, k: int, metric: Metric) -> Job:
         """Find the k nearest rows of every row: finishes with a NeighbourGraph."""
-        return self._start("Neighbour graph", self._graph(key, k, metric, distinct=False), key=key)
+        return self._start("Neighbour graph", self._graph(key, k, metric), key=key)
 
     def umap(self, key: int, settings: LayoutSettings, start: NDArray[np.float32] | None = None) -> Job:
         """Lay a table out: finishes with a Layout; ``moving`` gives its positions while they change.
@@ -317,6 +321,48 @@ class Jobs(QObject):
         """The models in the local cache that are encoders: only their configurations are read."""
         return local_encoders()
 
+    def nearest(self, key: int, vectors: NDArray[np.float32], k: int, metric: Metric) -> Job:
+        """Find the nearest rows of vectors from elsewhere: finishes with int64, shape (m, k), -1 for none."""
+        return self._start(
+            "Nearest", _one(protocol.FindNearest(self._id(), key, vectors, k, metric)), key=key
+        )
+
+    def open_stages(self, source: Source) -> Job:
+        """Open a file's model to run it stage by stage: finishes with a StageModelInfo."""
+        return self._start("Opening the model", _one(protocol.OpenStageModel(self._id(), source)))
+
+    def run_stages(
+        self,
+        source: Source,
+        text: str = "",
+        *,
+        picture: Path | None = None,
+        side: str | None = None,
+        special: bool | None = None,
+    ) -> Job:
+        """Take a text, a picture or both through a model: finishes with a StageRun."""
+        request = protocol.RunStages(
+            self._id(), source, text, None, None if picture is None else fspath(picture), side, special
+        )
+        return self._start("Stages", _one(request))
+
+    def attention(self, source: Source, run: int, name: str, layer: int) -> Job:
+        """Fetch where a run's places look: finishes with float32, shape (heads, queries, keys)."""
+        return self._start("Attention", _one(protocol.FetchAttention(self._id(), source, run, name, layer)))
+
+    def encode_phrases(self, source: Source, phrases: Sequence[str], side: str | None = None) -> Job:
+        """Encode phrases by a file's model: finishes with Phrases."""
+        return self._start(
+            "Encoding phrases", _one(protocol.EncodePhrases(self._id(), source, tuple(phrases), side))
+        )
+
+    def compare_word(
+        self, source: Source, first: str, second: str, word: str, side: str | None = None
+    ) -> Job:
+        """Follow a word through two sentences: finishes with a tuple of TokenComparison."""
+        request = protocol.CompareWord(self._id(), source, first, second, word, side)
+        return self._start("Comparing", _one(request))
+
     def shutdown(self) -> None:
         """End the workers, within about a second. Jobs that still run end as cancelled."""
         for running in list(self._running.values()):
@@ -327,19 +373,17 @@ class Jobs(QObject):
         """The process id of the ``vectors``, ``layout`` or ``encoder`` worker; None while it is not running."""
         return self._pool.pid(name)
 
-    def _projection(self, key: int, dimensions: int) -> Steps:
+    def _projection(self, key: int, dimensions: int, end: float = 1.0) -> Steps:
         place = (key, dimensions)
         if place not in self._projections:
-            self._projections[place] = yield Step(protocol.Project(self._id(), key, dimensions))
+            self._projections[place] = yield Step(protocol.Project(self._id(), key, dimensions), end=end)
         return self._projections[place]
 
-    def _graph(self, key: int, k: int, metric: Metric, *, distinct: bool, end: float = 1.0) -> Steps:
-        place = (key, k, metric, distinct)
-        if place not in self._graphs:
-            self._graphs[place] = yield Step(
-                protocol.BuildGraph(self._id(), key, k, metric, distinct), end=end
-            )
-        return self._graphs[place]
+    def _graph(self, *asked: Any, start: float = 0.0, end: float = 1.0) -> Steps:
+        """The graph that BuildGraph's values ask for, the table's key first."""
+        if asked not in self._graphs:
+            self._graphs[asked] = yield Step(protocol.BuildGraph(self._id(), *asked), start, end)
+        return self._graphs[asked]
 
     def _part(self, whole: int, rows: NDArray[np.int64]) -> Steps:
         key = next(self._keys)
@@ -356,15 +400,22 @@ class Jobs(QObject):
             raise ExplorerError(
                 f"A layout in {settings.dimensions}-D can't go on from one in {start.shape[1]}-D."
             )
-        twins = self._tables[key].health
-        projected = yield from self._projection(key, settings.dimensions)
-        graph = yield from self._graph(
-            key,
-            settings.neighbours - 1,
-            settings.metric,
-            distinct=twins.counts.duplicates > 0,
-            end=_GRAPH_SHARE,
-        )
+        table = self._tables[key]
+        twins, device = table.health, table.device.partition(":")[0]
+        taking_part = int(twins.healthy.sum()) - twins.counts.duplicates
+        asked: tuple[Any, ...] = key, settings.neighbours - 1, settings.metric, twins.counts.duplicates > 0
+        if taking_part > settings.most_rows:
+            asked += settings.most_rows, settings.seed
+        elif taking_part > _SURELY_FIT:
+            # Memory may be there for fewer.
+            asked += (settings.most_rows,)
+        costs = layout_costs(taking_part, table.listing.dim, settings, on_cpu=device == "cpu")
+        first = 0.0 if (key, settings.dimensions) in self._projections else costs.projection
+        second = 0.0 if asked in self._graphs else costs.graph
+        whole = first + second + costs.layout
+        begun, found = first / whole, (first + second) / whole
+        projected = yield from self._projection(key, settings.dimensions, begun)
+        graph = yield from self._graph(*asked, start=begun, end=found)
         request = protocol.LayOut(
             self._id(),
             key=key,
@@ -374,8 +425,10 @@ class Jobs(QObject):
             start=projected if start is None else start,
             from_pca=start is None,
             settings=settings,
+            landmarks=graph.landmarks,
+            device=device if taking_part >= _LEAST_ON_CARD else "cpu",
         )
-        return (yield Step(request, start=_GRAPH_SHARE))
+        return (yield Step(request, start=found))
 
     def _id(self) -> int:
         return next(self._ids)
@@ -449,9 +502,7 @@ class Jobs(QObject):
         assert step is not None
         if isinstance(reply, protocol.Progress):
             if not running.cancelled:
-                whole = step.start + (step.end - step.start) * reply.fraction if reply.fraction >= 0 else -1.0
-                left = reply.seconds_left if step.end == 1.0 else -1.0
-                running.job.report_progress(whole, reply.stage, left)
+                self._report(running, step, reply)
         elif isinstance(reply, protocol.Told):
             if not running.cancelled:
                 running.job.told.emit(reply.news)
@@ -468,6 +519,18 @@ class Jobs(QObject):
                 if isinstance(reply.result, LoadedTable):
                     self._tables[reply.result.key] = reply.result
                 self._advance(running, reply.result)
+
+    def _report(self, running: _Running, step: Step, reply: protocol.Progress) -> None:
+        """Tell how far a job is as a whole; the steps to come will go at the pace of this one."""
+        if reply.fraction < 0:
+            running.job.report_progress(-1.0, reply.stage, -1.0)
+            return
+        share = step.end - step.start
+        whole = step.start + share * reply.fraction
+        if reply.seconds_left >= 0 and share * (1.0 - reply.fraction) > 0:
+            running.pace = reply.seconds_left / (share * (1.0 - reply.fraction))
+        left = running.pace * (1.0 - whole) if running.pace >= 0 else -1.0
+        running.job.report_progress(whole, reply.stage, left)
 
     def _end(self, running: _Running, outcome: object) -> None:
         if self._running.pop(running.identifier, None) is None:

@@ -14,9 +14,11 @@ from pytestqt.qtbot import QtBot
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
+import scenes as demo
 from window_driver import settle
 
 from explorer.commands import Session
+from explorer.compute.protocol import Source
 from explorer.core.layout import LayoutSettings
 from explorer.document import Document
 from explorer.document.settings import Settings
@@ -74,7 +76,7 @@ def bare_session(qapp: QApplication, jobs: Jobs) -> Iterator[Session]:
     apply_theme(qapp, "light")
     session = Session(Document(), jobs, Settings())
     yield session
-    session.asking.close()
+    session.close()
     if session.document.table is not None:
         jobs.release_table(session.document.table.key)
 
@@ -86,6 +88,49 @@ def session(qtbot: QtBot, bare_session: Session, words_file: Path) -> Session:
     with qtbot.waitSignal(bare_session.asking.index_ready, timeout=60_000):
         bare_session.opening.open([str(words_file)])
     qtbot.waitUntil(lambda: bare_session.mapping.settled, timeout=30_000)
+    return bare_session
+
+
+@pytest.fixture(scope="session")
+def encoder_worker(qapp: QApplication, jobs: Jobs) -> None:
+    """The encoder's process, started once for all tests that encode anything."""
+    ready: list[str] = []
+    jobs.ready.connect(ready.append)
+    loading = jobs.open_encoder(demo.CLIP)
+    until = time.monotonic() + 60
+    while loading.running and time.monotonic() < until:
+        qapp.processEvents()
+        time.sleep(0.01)
+    assert "encoder" in ready
+
+
+@pytest.fixture(scope="session")
+def stages_worker(qapp: QApplication, jobs: Jobs) -> None:
+    """The process that runs models stage by stage, started once for all tests that need it."""
+    ready: list[str] = []
+    jobs.ready.connect(ready.append)
+    opening = jobs.open_stages(Source(str(demo.CLIP)))
+    until = time.monotonic() + 60
+    while opening.running and time.monotonic() < until:
+        qapp.processEvents()
+        time.sleep(0.01)
+    assert "stages" in ready
+
+
+@pytest.fixture(scope="session")
+def scenes_index(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the index of the demo's pictures is, or will be."""
+    return tmp_path_factory.mktemp("scenes") / "scenes.index"
+
+
+@pytest.fixture
+def scenes(qtbot: QtBot, encoder_worker: None, bare_session: Session, scenes_index: Path) -> Session:
+    """A session with the index of the demo's pictures on the map and its encoder loaded; made once."""
+    bare_session.document.set_settings(LayoutSettings(method="pca"))
+    if scenes_index.exists():
+        demo.show(qtbot, bare_session, scenes_index)
+    else:
+        demo.make_index(qtbot, bare_session, demo.SCENES, scenes_index)
     return bare_session
 
 

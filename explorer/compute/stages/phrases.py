@@ -100,7 +100,7 @@ def compare_word(
 def _pooled(run: Stages) -> tuple[NDArray[np.float32], str]:
     last = run.stages[-1]
     assert last.values is not None
-    if last.name == "pooled":
+    if last.values.ndim == 1:
         return last.values, last.how
     return last.values.mean(0), f"the mean over the rows of “{last.name}”"
 

@@ -1,0 +1,133 @@
+"""The stages worker: opens models, and runs them stage by stage on what is typed or dropped.
+
+It is started when the first model is wanted, and keeps the one that was used last.
+"""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import replace
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import TYPE_CHECKING, NoReturn
+
+from explorer.compute import protocol
+from explorer.compute.protocol import STAGES, Ready, Request, Source
+from explorer.compute.service import Service, Task
+from explorer.compute.sharing import SessionFolder
+from explorer.core.errors import ExplorerError
+from explorer.core.stages import StageModelInfo, StageRun, Stages
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from explorer.compute.stages.base import StageModel
+
+
+def serve(connection: Connection, folder: Path) -> NoReturn:
+    """Meet requests until the session ends."""
+    worker = _StagesWorker(connection, folder)
+    worker.service.serve(worker.prepare)
+
+
+class _StagesWorker:
+    def __init__(self, connection: Connection, folder: Path) -> None:
+        self._source: Source | None = None
+        self._model: StageModel | None = None
+        self._last: tuple[int, Stages] | None = None
+        self._opening = threading.Lock()
+        self._prepared = threading.Event()
+        self.service = Service(
+            connection,
+            SessionFolder(folder),
+            self._handle,
+            short=frozenset({protocol.OpenStageModel, protocol.RunStages, protocol.FetchAttention}),
+        )
+
+    def prepare(self) -> None:
+        """Import torch; said to be ready after that."""
+        import explorer.compute.stages  # noqa: F401
+
+        self._prepared.set()
+        self.service.send(Ready(STAGES))
+
+    def _handle(self, request: Request, task: Task) -> object:
+        self._prepared.wait()
+        match request:
+            case protocol.OpenStageModel(source=source):
+                return info_of(self._model_of(source))
+            case protocol.RunStages():
+                return self._run(request)
+            case protocol.FetchAttention():
+                return self._attention(request)
+            case protocol.EncodePhrases():
+                return self._encode(request, task)
+            case protocol.CompareWord():
+                return self._compare(request)
+        raise TypeError(f"The stages worker knows no {type(request).__name__}.")
+
+    def _model_of(self, source: Source) -> StageModel:
+        from explorer.compute.stages import open_stage_model
+
+        with self._opening:
+            if self._model is None or source != self._source:
+                self._source = self._model = None
+                self._model = open_stage_model(
+                    source.path,
+                    labels=source.labels,
+                    target_labels=source.target_labels,
+                    header=source.header,
+                )
+                self._source = source
+            return self._model
+
+    def _run(self, request: protocol.RunStages) -> StageRun:
+        from explorer.readers.pictures import read_picture
+
+        picture = None if request.picture is None else read_picture(Path(request.picture)).image
+        stages = self._model_of(request.source).run(
+            request.text, ids=request.ids, picture=picture, side=request.side, special=request.special
+        )
+        self._last = (request.id, stages)
+        return StageRun(
+            request.id,
+            replace(stages, attentions=()),
+            tuple(attention.shape for attention in stages.attentions),
+        )
+
+    def _attention(self, request: protocol.FetchAttention) -> NDArray[np.float32]:
+        last = self._last
+        attentions = () if last is None or last[0] != request.run else last[1].attentions
+        for attention in attentions:
+            if attention.name == request.name and 1 <= request.layer <= attention.layers:
+                return attention.weights(request.layer)
+        raise ExplorerError("This run is over.", "Type the text again.")
+
+    def _encode(self, request: protocol.EncodePhrases, task: Task) -> object:
+        from explorer.compute.stages import encode_phrases
+
+        def tell(done: int) -> None:
+            task(done / len(request.phrases), "Encoding phrases")
+
+        return encode_phrases(self._model_of(request.source), request.phrases, side=request.side, tell=tell)
+
+    def _compare(self, request: protocol.CompareWord) -> object:
+        from explorer.compute.stages import compare_word
+
+        return compare_word(
+            self._model_of(request.source), request.first, request.second, request.word, side=request.side
+        )
+
+
+def info_of(model: StageModel) -> StageModelInfo:
+    """What the window knows of an opened model."""
+    return StageModelInfo(
+        name=model.name,
+        path=str(model.path),
+        needs=model.needs,
+        sides=model.sides,
+        reads=tuple(side for side, way in model.texts.items() if way.tokenizer is not None),
+        special=any(way.special for way in model.texts.values()),
+        notes=model.notes,
+    )
