@@ -13,6 +13,7 @@ from explorer.compute.checkpoint import Checkpoint, no_checkpoint
 from explorer.compute.clusters import find_clusters
 from explorer.compute.device import choose_device
 from explorer.compute.graph import neighbour_graph
+from explorer.compute.landmarks import most_in_memory
 from explorer.compute.projection import positions_of
 from explorer.compute.trust import measure_trust
 from explorer.compute.vectors import Vectors
@@ -71,15 +72,22 @@ def lay_out(
     health = health_of(table, values)
     scale = table.dim**0.5 if options.scaled else 1.0
     vectors = Vectors(values, health, choose_device(options.device), scale)
-    xy = positions_of(vectors, checkpoint=checkpoint)
-    if settings.method == "umap" and table.dim > 2:
+    xy = positions_of(vectors, settings.dimensions, checkpoint=checkpoint)
+    if settings.method == "umap" and table.dim > settings.dimensions:
         # numba takes a second to import: not for a first picture.
         from explorer.compute.umap_layout import lay_out as umap
 
         graph = neighbour_graph(
-            vectors, settings.neighbours - 1, settings.metric, distinct=True, checkpoint=checkpoint
+            vectors,
+            settings.neighbours - 1,
+            settings.metric,
+            distinct=True,
+            most=min(settings.most_rows, most_in_memory(vectors)),
+            seed=settings.seed,
+            checkpoint=checkpoint,
         )
-        xy = umap(graph.rows, graph.distances, health.first_twin, xy, settings, checkpoint=checkpoint)
+        found, twins = (graph.rows, graph.distances), health.first_twin
+        xy = umap(*found, twins, xy, settings, landmarks=graph.landmarks, checkpoint=checkpoint)
     if not for_picture:
         return LaidOut(xy, health)
     enough = np.count_nonzero(health.healthy) >= _LEAST_FOR_TRUST

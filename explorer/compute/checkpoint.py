@@ -29,6 +29,15 @@ def no_checkpoint(fraction: float, stage: str = "") -> None:
     """For work that nobody watches."""
 
 
+def between(checkpoint: Checkpoint, start: float, end: float) -> Checkpoint:
+    """As ``part``, for work that names its own stages."""
+
+    def report(fraction: float, stage: str = "") -> None:
+        checkpoint(start + (end - start) * max(fraction, 0.0), stage)
+
+    return report
+
+
 def part(checkpoint: Checkpoint, start: float, end: float, stage: str) -> Checkpoint:
     """A checkpoint for one stage of a longer work, which takes it from ``start`` to ``end``."""
 

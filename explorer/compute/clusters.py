@@ -10,8 +10,8 @@ import torch
 from numpy.typing import NDArray
 
 from explorer.compute.checkpoint import Checkpoint, no_checkpoint
-from explorer.compute.graph import metric_points
 from explorer.compute.matrix import threads_for
+from explorer.compute.metric_points import metric_points
 from explorer.compute.parallel import map_blocks, spans
 from explorer.compute.vectors import Vectors
 from explorer.core.labels import Labels
@@ -69,7 +69,7 @@ def find_clusters(
     count = max(1, min(count, int(math.sqrt(len(places) / 2))))
     most = max(count, min(_SAMPLE_ROWS, _SAMPLE_VALUES // vectors.dim))
     sample = places[:: -(-len(places) // most)]
-    directions = metric_points(vectors, sample, Metric.COSINE)[0].cpu().numpy()
+    directions = metric_points(vectors, sample, Metric.COSINE).cpu().numpy()
     centres = _k_means(directions, count, np.random.default_rng(seed))
     nearest, closeness = _assign(vectors, centres, checkpoint)
     order = np.argsort(-np.bincount(nearest[places], minlength=count), kind="stable")

@@ -11,6 +11,7 @@ work meanwhile, and gives the same graph on any number of cores.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
@@ -18,7 +19,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from explorer.compute.checkpoint import Checkpoint, no_checkpoint, part
-from explorer.compute.parallel import Span, map_blocks, spans
+from explorer.compute.parallel import Span, each_block, map_blocks, spans
 
 _PARTITIONS = 16
 _LEAF_POINTS = 100
@@ -29,13 +30,63 @@ _FEW = 0.01
 _SPARE = 6
 _BLOCK_LEAVES = 16
 _BLOCK_POINTS = 1024
-# How the work is shared between partitions and rounds, as measured.
+_BLOCK_VALUES = 1 << 21
+# How the work is shared between partitions and rounds, as measured; each round gets half of what is left,
+# for two or three are enough.
 _PARTITION_SHARE = 0.6
+_ROUND_SHARE = 0.5
+# Other points' neighbours are searched for through so many partitions, then for so many rounds.
+_SEARCHED_PARTITIONS = 8
+_SEARCH_ROUNDS = 2
+
+
+@dataclass(frozen=True, eq=False)
+class Partition:
+    """Points cut in halves along random directions, again and again, until few are together.
+
+    Attributes
+    ----------
+    directions : float32 array, shape (dim, cuts)
+        The first cut of all is along the first one, both halves are then cut along the second.
+    thresholds : float32 array, shape (2**cuts - 1,)
+        Of each cut, the first one first: from there on a point is in the second half.
+    order : int32 array, shape (n,)
+        The points, part by part.
+    bounds : int64 array, shape (2**cuts + 1,)
+        Where the parts begin and end.
+    """
+
+    directions: NDArray[np.float32]
+    thresholds: NDArray[np.float32]
+    order: NDArray[np.int32]
+    bounds: NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """The nearest points of each point, nearest first, and what another point's are searched with.
+
+    Attributes
+    ----------
+    rows : int32 array, shape (n, kept)
+    apart : float32 array, shape (n, kept)
+        Half the squared distances.
+    partitions : tuple of Partition
+    """
+
+    rows: NDArray[np.int32]
+    apart: NDArray[np.float32]
+    partitions: tuple[Partition, ...] = ()
 
 
 def nearly_nearest(
-    points: NDArray[np.float32], k: int, *, seed: int = 0, checkpoint: Checkpoint = no_checkpoint
-) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
+    points: NDArray[np.float32],
+    k: int,
+    *,
+    seed: int = 0,
+    searched: bool = False,
+    checkpoint: Checkpoint = no_checkpoint,
+) -> Found:
     """Find most of the k nearest other points of each.
 
     Parameters
@@ -44,12 +95,13 @@ def nearly_nearest(
         Many more than k of them.
     k : int
     seed : int
+    searched : bool
+        ``search`` will be asked for other points: some more neighbours than k, and some partitions, are kept.
     checkpoint : Checkpoint
 
     Returns
     -------
-    int32 array and float32 array, both of shape (n, k)
-        The neighbours, nearest first, and half the squared distance to each.
+    Found
 
     Raises
     ------
@@ -60,21 +112,77 @@ def nearly_nearest(
     neighbours = np.full((count, kept), -1, np.int32)
     distances = np.full((count, kept), np.inf, np.float32)
     random = np.random.default_rng(seed)
+    partitions = []
     for place in range(_PARTITIONS):
-        order, bounds = _partition(points, max(_LEAF_POINTS, 3 * kept), random)
-        compare = partial(_compare_within, points, order, bounds, neighbours, distances)
         share = _PARTITION_SHARE / _PARTITIONS
-        _run(compare, spans(len(bounds) - 1, _BLOCK_LEAVES), checkpoint, place * share, (place + 1) * share)
-    for place in range(_MOST_ROUNDS):
+        start, end = place * share, (place + 1) * share
+        partition = _partition(
+            points, max(_LEAF_POINTS, 3 * kept), random, part(checkpoint, start, start, "Neighbours")
+        )
+        compare = partial(_compare_within, points, partition.order, partition.bounds, neighbours, distances)
+        _run(compare, spans(len(partition.bounds) - 1, _BLOCK_LEAVES), checkpoint, start, end)
+        if searched and place < _SEARCHED_PARTITIONS:
+            partitions.append(partition)
+    start = _PARTITION_SHARE
+    for _ in range(_MOST_ROUNDS):
+        end = start + (1.0 - start) * _ROUND_SHARE
         before, after = (neighbours, distances), (neighbours.copy(), distances.copy())
-        improve = partial(_improve, points, *before, _reverse(neighbours), *after)
-        share = (1.0 - _PARTITION_SHARE) / _MOST_ROUNDS
-        start = _PARTITION_SHARE + place * share
-        better = _run(improve, spans(count, _BLOCK_POINTS), checkpoint, start, start + share)
-        neighbours, distances = after
+        reverse = _reversed(neighbours, part(checkpoint, start, start, "Neighbours"))
+        improve = partial(_improve, points, points, True, *before, neighbours, reverse, *after)
+        better = _run(improve, spans(count, _BLOCK_POINTS), checkpoint, start, end)
+        (neighbours, distances), start = after, end
         if better < _FEW * count * kept:
             break
-    return neighbours[:, :k], distances[:, :k]
+    kept = kept if searched else k
+    return Found(neighbours[:, :kept], distances[:, :kept], tuple(partitions))
+
+
+def search(
+    points: NDArray[np.float32],
+    found: Found,
+    asked: NDArray[np.float32],
+    k: int,
+    *,
+    checkpoint: Checkpoint = no_checkpoint,
+) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
+    """Find most of the k nearest points of each of some other points.
+
+    Parameters
+    ----------
+    points : float32 array, shape (n, dim)
+    found : Found
+        Of those points, ``searched``.
+    asked : float32 array, shape (m, dim)
+        Some hundred thousand at a time.
+    k : int
+        At most what ``found`` has.
+    checkpoint : Checkpoint
+
+    Returns
+    -------
+    int32 array and float32 array, both of shape (m, k)
+        Nearest first, and half the squared distance to each.
+    """
+    count = len(asked)
+    neighbours = np.full((count, k), -1, np.int32)
+    distances = np.full((count, k), np.inf, np.float32)
+    steps = len(found.partitions) + _SEARCH_ROUNDS
+    for place, partition in enumerate(found.partitions):
+        progress = part(checkpoint, place / steps, (place + 1) / steps, "Neighbours")
+        along = _along(asked, partition.directions, part(progress, 0.0, 0.0, ""))
+        leaves = np.empty(count, np.int32)
+        each_block(partial(_descend, along, partition.thresholds, leaves), spans(count, _BLOCK_VALUES >> 4))
+        # Those of one part follow each other, so that its points are read once.
+        order = np.argsort(leaves, kind="stable")
+        compare = partial(_compare_with_leaf, points, partition.order, partition.bounds, asked, leaves, order)
+        each_block(partial(compare, neighbours, distances), spans(count, _BLOCK_POINTS), progress)
+    nobody = np.full((count, 0), -1, np.int32)
+    for place in range(len(found.partitions), steps):
+        before, after = (neighbours, distances), (neighbours.copy(), distances.copy())
+        improve = partial(_improve, points, asked, False, *before, found.rows, nobody, *after)
+        _run(improve, spans(count, _BLOCK_POINTS), checkpoint, place / steps, (place + 1) / steps)
+        neighbours, distances = after
+    return neighbours, distances
 
 
 def _run(
@@ -84,27 +192,81 @@ def _run(
 
 
 def _partition(
-    points: NDArray[np.float32], leaf: int, random: np.random.Generator
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Cut the points in halves along random directions until at most ``leaf`` are together.
-
-    Returns the points in an order in which the parts follow each other, and the bounds of the parts.
-    """
+    points: NDArray[np.float32], leaf: int, random: np.random.Generator, checkpoint: Checkpoint
+) -> Partition:
+    """Cut the points in halves along random directions until at most ``leaf`` are together."""
     cuts = max(0, int(np.ceil(np.log2(len(points) / leaf))))
-    along = points @ random.standard_normal((points.shape[1], cuts), dtype=np.float32)
-    order, bounds = np.arange(len(points)), np.array([0, len(points)])
+    directions = random.standard_normal((points.shape[1], cuts), dtype=np.float32)
+    along = _along(points, directions, checkpoint)
+    order, bounds = np.arange(len(points), dtype=np.int32), np.array([0, len(points)])
+    thresholds = np.full(2**cuts - 1, np.inf, np.float32)
     for cut in range(cuts):
-        part_of = np.repeat(np.arange(len(bounds) - 1), np.diff(bounds))
-        order = order[np.lexsort((along[order, cut], part_of))]
+        parts = len(bounds) - 1
+        halve = partial(_halve, along, cut, order, bounds, thresholds[parts - 1 :])
+        each_block(halve, spans(parts, parts // 64 + 1), checkpoint)
         bounds = np.sort(np.concatenate([bounds, (bounds[:-1] + bounds[1:]) // 2]))
-    return order, bounds
+    return Partition(directions, thresholds, order, bounds)
+
+
+def _along(
+    points: NDArray[np.float32], directions: NDArray[np.float32], checkpoint: Checkpoint
+) -> NDArray[np.float32]:
+    """How far each point lies along each direction, shape (directions, n)."""
+    along = np.empty((directions.shape[1], len(points)), np.float32)
+
+    def project(start: int, stop: int) -> None:
+        np.matmul(directions.T, points[start:stop].T, out=along[:, start:stop])
+
+    each_block(project, spans(len(points), _BLOCK_VALUES // points.shape[1]), checkpoint)
+    return along
+
+
+@njit(nogil=True, cache=True)
+def _halve(along, cut, order, bounds, thresholds, first, last):  # type: ignore[no-untyped-def]
+    """Bring the lower half of each part before the upper one (Hoare's quickselect)."""
+    for place in range(first, last):
+        own = order[bounds[place] : bounds[place + 1]]
+        if len(own) < 2:
+            continue
+        keys = along[cut][own]
+        middle, low, high = len(own) // 2, 0, len(own) - 1
+        while low < high:
+            pivot = keys[(low + high) // 2]
+            left, right = low, high
+            while left <= right:
+                while keys[left] < pivot:
+                    left += 1
+                while keys[right] > pivot:
+                    right -= 1
+                if left <= right:
+                    keys[left], keys[right] = keys[right], keys[left]
+                    own[left], own[right] = own[right], own[left]
+                    left += 1
+                    right -= 1
+            if middle <= right:
+                high = right
+            elif middle >= left:
+                low = left
+            else:
+                break
+        thresholds[place] = keys[middle]
+
+
+@njit(nogil=True, cache=True)
+def _descend(along, thresholds, leaves, first, last):  # type: ignore[no-untyped-def]
+    """The part into which each point falls."""
+    for point in range(first, last):
+        place = 0
+        for cut in range(len(along)):
+            place = 2 * place + (along[cut, point] >= thresholds[(1 << cut) - 1 + place])
+        leaves[point] = place
 
 
 @njit(nogil=True, cache=True, fastmath=True)
-def _half_square(points, one, other):  # type: ignore[no-untyped-def]
+def _half_square(one, other):  # type: ignore[no-untyped-def]
     total = np.float32(0.0)
-    for place in range(points.shape[1]):
-        difference = points[one, place] - points[other, place]
+    for place in range(len(one)):
+        difference = one[place] - other[place]
         total += difference * difference
     return np.float32(0.5) * total
 
@@ -136,37 +298,67 @@ def _compare_within(points, order, bounds, neighbours, distances, first, last): 
             one = order[place]
             for later in range(place + 1, bounds[leaf + 1]):
                 other = order[later]
-                distance = _half_square(points, one, other)
+                distance = _half_square(points[one], points[other])
                 _insert(neighbours[one], distances[one], other, distance)
                 _insert(neighbours[other], distances[other], one, distance)
     return 0
 
 
 @njit(nogil=True, cache=True)
-def _reverse(neighbours):  # type: ignore[no-untyped-def]
+def _compare_with_leaf(  # type: ignore[no-untyped-def]
+    points, order, bounds, asked, leaves, turn, neighbours, distances, first, last
+):
+    """Compare each asked point with every point of the part into which it falls."""
+    for place in range(first, last):
+        one = turn[place]
+        for there in range(bounds[leaves[one]], bounds[leaves[one] + 1]):
+            other = order[there]
+            _insert(neighbours[one], distances[one], other, _half_square(asked[one], points[other]))
+
+
+def _reversed(neighbours: NDArray[np.int32], checkpoint: Checkpoint) -> NDArray[np.int32]:
     """Points that have a point among their neighbours, at most as many as it has; -1 after the last."""
-    count, kept = neighbours.shape
-    found = np.full((count, kept), -1, np.int32)
-    filled = np.zeros(count, np.int32)
-    for place in range(kept):
-        for point in range(count):
-            other = neighbours[point, place]
-            if other >= 0 and filled[other] < kept:
-                found[other, filled[other]] = point
-                filled[other] += 1
+    found = np.full_like(neighbours, -1)
+    filled = np.zeros(len(neighbours), np.int32)
+    for place in range(neighbours.shape[1]):
+        reverse = partial(_reverse, neighbours, place, found, filled)
+        # In one thread: who comes first is in.
+        each_block(reverse, spans(len(neighbours), _BLOCK_VALUES), checkpoint, threads=1)
     return found
 
 
 @njit(nogil=True, cache=True)
+def _reverse(neighbours, place, found, filled, first, last):  # type: ignore[no-untyped-def]
+    for point in range(first, last):
+        other = neighbours[point, place]
+        if other >= 0 and filled[other] < found.shape[1]:
+            found[other, filled[other]] = point
+            filled[other] += 1
+
+
+@njit(nogil=True, cache=True)
 def _improve(  # type: ignore[no-untyped-def]
-    points, neighbours, distances, reverse, new_neighbours, new_distances, first, last
+    points,
+    asked,
+    themselves,
+    neighbours,
+    distances,
+    known,
+    reverse,
+    new_neighbours,
+    new_distances,
+    first,
+    last,
 ):
-    """Try the neighbours of each point's neighbours; returns how many were better."""
+    """Try the known neighbours of each asked point's neighbours; returns how many were better.
+
+    The asked points are the points themselves, or others.
+    """
     better = 0
-    kept = neighbours.shape[1]
     seen = np.full(len(points), -1, np.int32)
     for point in range(first, last):
-        seen[point] = point
+        if themselves:
+            seen[point] = point
         for other in neighbours[point]:
             if other >= 0:
                 seen[other] = point
@@ -174,11 +366,11 @@ def _improve(  # type: ignore[no-untyped-def]
             for through in side[point]:
                 if through < 0:
                     break
-                for place in range(-1, kept):
-                    other = through if place < 0 else neighbours[through, place]
+                for place in range(-1, known.shape[1]):
+                    other = through if place < 0 else known[through, place]
                     if other < 0 or seen[other] == point:
                         continue
                     seen[other] = point
-                    distance = _half_square(points, point, other)
+                    distance = _half_square(asked[point], points[other])
                     better += _insert(new_neighbours[point], new_distances[point], other, distance)
     return better

@@ -61,6 +61,17 @@ def describe(device: torch.device) -> DeviceInfo:
     return DeviceInfo("cpu", name, _process_bytes(), _machine_bytes())
 
 
+def free_bytes() -> int:
+    """Memory of the machine that is free for programs (half of all, on macOS)."""
+    if sys.platform == "linux":
+        with open("/proc/meminfo", encoding="ascii") as file:
+            fields = dict(line.split(":") for line in file)
+        return int(fields["MemAvailable"].split()[0]) * 1024
+    if sys.platform == "win32":
+        return _windows_memory()[1]
+    return _machine_bytes() // 2
+
+
 def _process_bytes() -> int:
     """Memory that this process holds at present (at most so far, on macOS)."""
     if sys.platform == "linux":
@@ -75,7 +86,7 @@ def _process_bytes() -> int:
 
 def _machine_bytes() -> int:
     if sys.platform == "win32":
-        return _windows_machine_bytes()
+        return _windows_memory()[0]
     return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
 
 
@@ -106,7 +117,8 @@ if sys.platform == "win32":
         ctypes.windll.kernel32.K32GetProcessMemoryInfo(process, ctypes.byref(memory), memory.size)
         return int(memory.working_set)
 
-    def _windows_machine_bytes() -> int:
+    def _windows_memory() -> tuple[int, int]:
+        """All of it, and what is free."""
         memory = _MachineMemory(size=ctypes.sizeof(_MachineMemory))
         ctypes.windll.kernel32.GlobalMemoryStatusEx(ctypes.byref(memory))
-        return int(memory.total)
+        return int(memory.total), int(memory.rest[0])

@@ -6,26 +6,39 @@ nearly exact, by ``descent``.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from explorer.compute.checkpoint import Checkpoint, no_checkpoint
+from explorer.compute.checkpoint import Checkpoint, no_checkpoint, part
+from explorer.compute.landmarks import choose_landmarks
 from explorer.compute.matrix import Buffers, product, threads_for
+from explorer.compute.metric_points import MetricFrame
 from explorer.compute.parallel import each_block, spans
-from explorer.compute.vectors import Vectors, power_of_two
+from explorer.compute.vectors import Vectors
 from explorer.core.errors import ExplorerError
 from explorer.core.results import Metric, NeighbourGraph
 
 # Scores of one block: small enough for a processor's cache and for a prompt checkpoint.
 _CPU_SCORES = 1 << 22
 _GPU_SCORES = 1 << 28
-# Rows squared times dim. Measured: 30,522 × 384 (3.6e11) takes 9 seconds of one core exactly and 7 nearly,
-# 91,566 × 384 (3.2e12) 84 and 19.
+# Rows asked for times rows among which they are sought times dim. Measured: 30,522 × 384 (3.6e11) takes
+# 9 seconds of one core exactly and 7 nearly, 91,566 × 384 (3.2e12) 84 and 19.
 _MOST_EXACT_WORK = 4e11
-_GPU_GAIN = 100
+# By the product rates of graphics cards, 1,000,000 × 384 (3.8e14) is a matter of half a minute there.
+_GPU_GAIN = 2500
 # Candidates beyond k that are measured anew, so that rounding in the products changes no neighbour.
 _SPARE = 8
+_ASKED_AT_ONCE = 1 << 18
+_BLOCK_ENTRIES = 1 << 16
+
+Nearest = tuple[NDArray[np.int64] | NDArray[np.int32], NDArray[np.float32]]
+"""Places of the nearest points, nearest first, and half the squared distances; both of shape (n, k)."""
+Search = Callable[[torch.Tensor, Checkpoint], Nearest]
+"""The nearest points of other points."""
 
 
 def neighbour_graph(
@@ -34,13 +47,15 @@ def neighbour_graph(
     metric: Metric,
     *,
     distinct: bool = False,
+    most: int | None = None,
+    seed: int = 0,
     checkpoint: Checkpoint = no_checkpoint,
 ) -> NeighbourGraph:
     """Find the k nearest rows of every healthy row, the row itself left out.
 
     The products of all rows choose the candidates; distances to these are then taken from the
     differences of the rows, so that twins are at distance 0 and near-twins keep their order. Tables
-    of more than some 36,000 rows of 300 dimensions (360,000 on a GPU) get most of their nearest
+    of more than some 36,000 rows of 300 dimensions (1,800,000 on a GPU) get most of their nearest
     rows instead of all: nine in ten.
 
     Parameters
@@ -52,6 +67,10 @@ def neighbour_graph(
         Cosine (distance 1 - cosine) or Euclidean.
     distinct : bool
         Rows that repeat an earlier row take no part.
+    most : int, optional
+        Where more rows than that take part, the neighbours are sought among so many of them only.
+    seed : int
+        Draws these.
     checkpoint : Checkpoint
 
     Returns
@@ -68,18 +87,40 @@ def neighbour_graph(
     if metric is Metric.DOT:
         raise ExplorerError("A neighbour graph needs a distance.", "Choose cosine or Euclidean.")
     places = participants(vectors, distinct=distinct)
-    k = max(0, min(k, len(places) - 1))
-    exact = True
+    landmarks = choose_landmarks(places, most, seed) if most is not None else None
+    among = places if landmarks is None else landmarks
+    k = max(0, min(k, len(among) - 1))
+    limit = _MOST_EXACT_WORK * (1 if vectors.on_cpu else _GPU_GAIN)
+    exact = len(places) * len(among) * vectors.dim <= limit
     rows = np.full((vectors.rows, k), -1, np.int32)
     distances = np.full((vectors.rows, k), np.inf, np.float32)
     if k > 0:
-        points, unit = metric_points(vectors, places, metric)
-        exact = len(places) ** 2 * vectors.dim <= _MOST_EXACT_WORK * (1 if vectors.on_cpu else _GPU_GAIN)
+        frame = MetricFrame.of(vectors, among, metric, checkpoint)
+        share = len(among) / len(places)
+
+        def enter(whose: NDArray[np.int64], nearest: Nearest, progress: Checkpoint) -> None:
+            def work(start: int, stop: int) -> None:
+                rows[whose[start:stop]] = among[nearest[0][start:stop]]
+                distances[whose[start:stop]] = frame.distances(nearest[1][start:stop])
+
+            each_block(work, spans(len(whose), _BLOCK_ENTRIES), progress, threads=1)
+
         find = _nearest if exact else _nearly_nearest
-        found, apart = find(points, k, checkpoint)
-        rows[places] = places[found]
-        distances[places] = apart if metric is Metric.COSINE else np.sqrt(2 * apart) * np.float32(unit)
-    return NeighbourGraph(rows, distances, metric, exact)
+        nearest, search = find(
+            frame.points(among, checkpoint),
+            k,
+            landmarks is not None,
+            part(checkpoint, 0.0, share, "Neighbours"),
+        )
+        enter(among, nearest, part(checkpoint, share, share, "Neighbours"))
+        if landmarks is not None:
+            rest = np.setdiff1d(places, landmarks, assume_unique=True)
+            for start, stop in spans(len(rest), _ASKED_AT_ONCE):
+                begun, ended = (share + (1.0 - share) * place / len(rest) for place in (start, stop))
+                progress = part(checkpoint, begun, begun, "Neighbours")
+                asked = frame.points(rest[start:stop], progress)
+                enter(rest[start:stop], search(asked, part(checkpoint, begun, ended, "Neighbours")), progress)
+    return NeighbourGraph(rows, distances, metric, exact, landmarks)
 
 
 def participants(vectors: Vectors, *, distinct: bool) -> NDArray[np.int64]:
@@ -90,60 +131,58 @@ def participants(vectors: Vectors, *, distinct: bool) -> NDArray[np.int64]:
     return np.flatnonzero(taken)
 
 
-def metric_points(vectors: Vectors, places: NDArray[np.int64], metric: Metric) -> tuple[torch.Tensor, float]:
-    """The rows as points of which half the squared distance orders the neighbours, and their unit.
-
-    For cosine that is the row scaled to unit length: half its squared distance is 1 - cosine. For
-    Euclidean distance the points are centred, which takes away what all rows have in common and
-    products would lose digits to, and measured in units in which none overflows.
-    """
-    points = torch.empty((len(places), vectors.dim), device=vectors.device)
-    for start, stop in spans(len(places), max(1, _CPU_SCORES // vectors.dim)):
-        points[start:stop] = vectors.take(places[start:stop])
-    if metric is Metric.COSINE:
-        points /= points.abs().amax(dim=1, keepdim=True)
-        points /= torch.linalg.vector_norm(points, dim=1, keepdim=True)
-        return points, 1.0
-    unit = power_of_two(float(points.abs().amax()))
-    points /= unit
-    points -= points.mean(dim=0)
-    return points, unit
-
-
 def _nearly_nearest(
-    points: torch.Tensor, k: int, checkpoint: Checkpoint
-) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
+    points: torch.Tensor, k: int, searched: bool, checkpoint: Checkpoint
+) -> tuple[Nearest, Search]:
     # Compiles its kernels, so that it is imported where it is needed alone.
-    from explorer.compute.descent import nearly_nearest
+    from explorer.compute.descent import nearly_nearest, search
 
-    found, apart = nearly_nearest(points.cpu().numpy(), k, checkpoint=checkpoint)
-    return found.astype(np.int64), apart
+    there = points.cpu().numpy()
+    found = nearly_nearest(there, k, searched=searched, checkpoint=checkpoint)
+
+    def nearly(asked: torch.Tensor, progress: Checkpoint) -> Nearest:
+        return search(there, found, asked.cpu().numpy(), k, checkpoint=progress)
+
+    return (found.rows[:, :k], found.apart[:, :k]), nearly
 
 
-def _nearest(
-    points: torch.Tensor, k: int, checkpoint: Checkpoint
-) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
-    """The k nearest other points of each, nearest first, and half the squared distance to them."""
+def _nearest(points: torch.Tensor, k: int, searched: bool, checkpoint: Checkpoint) -> tuple[Nearest, Search]:
+    blocks = spans(len(points), _BLOCK_ENTRIES)
+    half_squares = torch.cat([0.5 * points[start:stop].square().sum(dim=1) for start, stop in blocks])
+    nearest = partial(_exactly_nearest, points, half_squares, k)
+    return nearest(None, checkpoint), nearest
+
+
+def _exactly_nearest(
+    points: torch.Tensor,
+    half_squares: torch.Tensor,
+    k: int,
+    asked: torch.Tensor | None,
+    checkpoint: Checkpoint,
+) -> Nearest:
+    """The k nearest points of each asked one, or the k nearest others of each point."""
     count = len(points)
-    candidates = min(k + _SPARE, count - 1)
-    half_squares = 0.5 * points.square().sum(dim=1)
+    theirs = points if asked is None else asked
+    candidates = min(k + _SPARE, count - (asked is None))
     scores = _CPU_SCORES if points.device.type == "cpu" else _GPU_SCORES
     step = max(16, scores // count)
     buffers = Buffers(step * count, points.device)
-    found = torch.empty((count, k), dtype=torch.int64, device=points.device)
-    apart = torch.empty((count, k), device=points.device)
+    found = torch.empty((len(theirs), k), dtype=torch.int64, device=points.device)
+    apart = torch.empty((len(theirs), k), device=points.device)
 
     def work(start: int, stop: int) -> None:
-        own = torch.arange(start, stop, device=points.device)
         # x·y - |y|²/2 falls as the distance of x to y grows.
-        closeness = product(points[start:stop], points, buffers.get(stop - start, count)).sub_(half_squares)
-        closeness[own - start, own] = -torch.inf
+        closeness = product(theirs[start:stop], points, buffers.get(stop - start, count)).sub_(half_squares)
+        if asked is None:
+            own = torch.arange(start, stop, device=points.device)
+            closeness[own - start, own] = -torch.inf
         near = torch.topk(closeness, candidates, dim=1, sorted=False).indices.sort(dim=1).values
-        difference = points[near] - points[start:stop, None]
+        difference = points[near] - theirs[start:stop, None]
         half = 0.5 * torch.linalg.vector_norm(difference, dim=2) ** 2
         half, order = half.sort(dim=1, stable=True)
         found[start:stop] = near.gather(1, order[:, :k])
         apart[start:stop] = half[:, :k]
 
-    each_block(work, spans(count, step), checkpoint, "Neighbours", threads=threads_for(points.device))
+    blocks = spans(len(theirs), step)
+    each_block(work, blocks, checkpoint, "Neighbours", threads=threads_for(points.device))
     return found.cpu().numpy(), apart.cpu().numpy()

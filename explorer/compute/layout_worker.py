@@ -37,23 +37,18 @@ def _lay_out(request: LayOut, task: Task, session: SessionFolder) -> Layout:
     from explorer.compute.umap_layout import lay_out
 
     xy = session.blank(request.start.shape, np.float32, group=table_group(request.key))
-    announced = False
-
-    def watched(fraction: float, stage: str = "") -> None:
-        nonlocal announced
-        if fraction > 0 and not announced:
-            announced = True
-            task.send(Moving(request.id, xy))
-        task(fraction, stage)
-
     lay_out(
         request.neighbours,
         request.distances,
         request.first_twin,
         request.start,
         request.settings,
+        landmarks=request.landmarks,
         from_pca=request.from_pca,
+        device=request.device,
         out=xy,
-        checkpoint=watched,
+        begin=lambda: task.send(Moving(request.id, xy)),
+        checkpoint=task,
     )
-    return Layout(xy, request.settings)
+    sampled = None if request.landmarks is None else len(request.landmarks)
+    return Layout(xy, request.settings, sampled)

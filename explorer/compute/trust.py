@@ -10,9 +10,9 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from explorer.compute.checkpoint import Checkpoint, no_checkpoint
-from explorer.compute.graph import metric_points
+from explorer.compute.checkpoint import Checkpoint, no_checkpoint, part
 from explorer.compute.matrix import threads_for
+from explorer.compute.metric_points import metric_points
 from explorer.compute.parallel import map_blocks, spans
 from explorer.compute.vectors import Vectors
 from explorer.core.errors import ExplorerError
@@ -67,7 +67,7 @@ def measure_trust(
     sample = int(min(count, max(_LEAST_SAMPLE, _MOST_RANKED // count)))
     chosen = np.linspace(0, count - 1, sample).astype(np.int64)
     device = vectors.device
-    points = metric_points(vectors, places, metric)[0]
+    points = metric_points(vectors, places, metric, part(checkpoint, 0.0, 0.0, "Layout trust"))
     half_squares = 0.5 * points.square().sum(dim=1)
     flat = torch.from_numpy(np.array(xy[places], np.float32)).to(device)
     flat /= flat.abs().amax().clamp(min=1e-30)

@@ -9,7 +9,7 @@ Measured against umap-learn in ``benchmarks/layout.py``.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
@@ -18,16 +18,23 @@ from numba import njit
 from numpy.typing import NDArray
 from scipy.optimize import curve_fit
 
-from explorer.compute.checkpoint import Checkpoint, no_checkpoint, part
+from explorer.compute.cast import Cast
+from explorer.compute.checkpoint import Checkpoint, between, no_checkpoint, part
+from explorer.compute.costs import default_epochs
 from explorer.compute.parallel import CORES, each_block, spans
+from explorer.compute.placing import place_among
 from explorer.compute.umap_graph import FuzzyGraph, fuzzy_graph
 from explorer.core.layout import LayoutSettings
 
 # Fewer points than this have no neighbourhoods to speak of: they stay as PCA put them.
 _LEAST_POINTS = 4
-_MANY_POINTS = 10_000
-_PUSHES = 5
+PUSHES = 5
 _LEAST_IN_BLOCK = 256
+# More rows than this are not put on the map after every epoch.
+_SHOWN_EACH_EPOCH = 2_000_000
+# How long the fuzzy graph, and placing as many rows as are laid out, take in epochs, as measured.
+_GRAPH_EPOCHS = 4.0
+_PLACING_EPOCHS = 2.0
 _MOST_IN_BLOCK = 8192
 # Knuth's linear congruential generator; its high bits draw the points that push.
 _FACTOR = np.uint64(6364136223846793005)
@@ -45,8 +52,11 @@ def lay_out(
     start: NDArray[np.float32],
     settings: LayoutSettings,
     *,
+    landmarks: NDArray[np.int64] | None = None,
     from_pca: bool = True,
+    device: str = "cpu",
     out: NDArray[np.float32] | None = None,
+    begin: Callable[[], None] = lambda: None,
     checkpoint: Checkpoint = no_checkpoint,
 ) -> NDArray[np.float32]:
     """Lay the rows of a table out on the plane or in space.
@@ -60,10 +70,17 @@ def lay_out(
     start : float32 array, shape (rows, dimensions)
         NaN for quarantined rows.
     settings : LayoutSettings
+    landmarks : int64 array, shape (n,), ascending, optional
+        The graph's, where it has them: they are laid out, and other rows placed by the nearest of them.
     from_pca : bool
         ``start`` is scaled to UMAP's measure first; else it is gone on from as it is.
+    device : str
+        Where the epochs are computed: ``"cpu"``, or another device of torch's.
     out : float32 array, shape (rows, dimensions), optional
-        Written to after every epoch, so that the points can be watched while they move.
+        Written to after every epoch (every few, where the rows are millions), so that the points can
+        be watched while they move.
+    begin : function
+        Called when the points begin to move.
     checkpoint : Checkpoint
 
     Returns
@@ -74,30 +91,35 @@ def lay_out(
     Raises
     ------
     Cancelled
-        From the checkpoint. ``out`` then holds the last whole epoch.
+        From the checkpoint. ``out`` then holds the last picture.
     """
     out = np.empty_like(start) if out is None else out
     out[:] = start
-    points = np.flatnonzero(neighbours[:, :1].max(axis=1, initial=-1) >= 0)
-    if len(points) < _LEAST_POINTS:
+    prelude = part(checkpoint, 0.0, 0.0, "Layout")
+    cast = Cast.of(neighbours, first_twin, start, landmarks, prelude)
+    count = len(cast.points)
+    if count < _LEAST_POINTS:
         return out
-    place_of = np.full(len(start), -1, np.int64)
-    place_of[points] = np.arange(len(points))
-    shown = np.flatnonzero(np.isfinite(start[:, 0]) & (place_of[first_twin] >= 0))
-    place_of_shown = place_of[first_twin[shown]]
-
-    def show(positions: NDArray[np.float32]) -> None:
-        out[shown] = positions[place_of_shown]
-
-    checkpoint(0.0, "Layout")
-    near = place_of[neighbours[points]].astype(np.int32)
-    graph = fuzzy_graph(near, distances[points], part(checkpoint, 0.0, 0.0, "Layout"))
-    begun = _scaled_start(start[points], settings.seed) if from_pca else np.nan_to_num(start[points])
-    show(begun)
-    epochs = settings.epochs or default_epochs(len(points))
-    with ThreadPoolExecutor(CORES, "layout") as pool:
-        for positions in _epochs(graph, begun, epochs, settings, pool, checkpoint):
-            show(positions)
+    epochs = settings.epochs or default_epochs(count)
+    work = _GRAPH_EPOCHS + epochs + _PLACING_EPOCHS * len(cast.rest) / count
+    begun, ended = _GRAPH_EPOCHS / work, (_GRAPH_EPOCHS + epochs) / work
+    # An edge too weak to be sampled once is left out.
+    graph = fuzzy_graph(
+        *cast.graph(neighbours, distances, prelude), 1.0 / epochs, part(checkpoint, 0.0, begun, "Layout")
+    )
+    positions = start[cast.points]
+    positions = _scaled_start(positions, settings.seed) if from_pca else np.nan_to_num(positions)
+    cast.show(positions, out)
+    begin()
+    move = _epochs if device == "cpu" else _epochs_on(device)
+    every = 1 + len(start) // _SHOWN_EACH_EPOCH
+    moving = move(graph, positions, epochs, settings, between(checkpoint, begun, ended))
+    for epoch, positions in enumerate(moving, 1):
+        if epoch % every == 0 or epoch == epochs:
+            cast.show(positions, out)
+    if len(cast.rest):
+        placing = part(checkpoint, ended, 1.0, "Layout")
+        cast.show_rest(place_among(positions, neighbours, cast.rest, cast.place_of, placing), out)
     return out
 
 
@@ -108,11 +130,6 @@ def warm_up() -> None:
     distances = np.tile(np.arange(1, k + 1, dtype=np.float32), (count, 1))
     start = np.random.default_rng(0).normal(size=(count, 2)).astype(np.float32)
     lay_out(neighbours, distances, np.arange(count), start, LayoutSettings(epochs=1))
-
-
-def default_epochs(points: int) -> int:
-    """As many as umap-learn takes: fewer for large tables."""
-    return 500 if points <= _MANY_POINTS else 200
 
 
 def curve(min_dist: float) -> tuple[float, float]:
@@ -135,34 +152,36 @@ def _scaled_start(positions: NDArray[np.float32], seed: int) -> NDArray[np.float
     return (scaled + noise).astype(np.float32)
 
 
+def _epochs_on(device: str) -> Callable[..., Iterator[NDArray[np.float32]]]:
+    # The layout worker has no torch before a graphics card calls for it.
+    from explorer.compute.umap_device import epochs_on
+
+    return partial(epochs_on, device)
+
+
 def _epochs(
     graph: FuzzyGraph,
     positions: NDArray[np.float32],
     epochs: int,
     settings: LayoutSettings,
-    pool: ThreadPoolExecutor,
     checkpoint: Checkpoint,
 ) -> Iterator[NDArray[np.float32]]:
     """The positions after each epoch; the arrays take turns."""
     a, b = curve(settings.min_dist)
-    # An edge too weak to be sampled once is left out.
-    strongest = graph.weights.max()
-    kept = graph.weights * epochs >= strongest
-    starts = np.concatenate([[0], np.cumsum(kept)])[graph.starts]
-    ends = graph.ends[kept]
-    interval = strongest / graph.weights[kept]
+    interval = 1.0 / graph.weights
     due = interval.copy()
     before, after = positions, np.empty_like(positions)
     blocks = spans(len(positions), min(_MOST_IN_BLOCK, len(positions) // (4 * CORES) + _LEAST_IN_BLOCK))
     seed = np.uint64(settings.seed % 2**64)
-    for epoch in range(epochs):
-        forces = np.array([1.0 - epoch / epochs, a, b], np.float32)
-        move = partial(_move, before, after, starts, ends, interval, due, epoch, forces, seed)
-        stage = f"epoch {epoch + 1} of {epochs}"
-        progress = part(checkpoint, epoch / epochs, (epoch + 1) / epochs, stage)
-        each_block(move, blocks, progress, pool=pool)
-        before, after = after, before
-        yield before
+    with ThreadPoolExecutor(CORES, "layout") as pool:
+        for epoch in range(epochs):
+            forces = np.array([1.0 - epoch / epochs, a, b], np.float32)
+            edges = graph.starts, graph.ends, interval, due
+            move = partial(_move, before, after, *edges, epoch, forces, seed)
+            stage = f"epoch {epoch + 1} of {epochs}"
+            each_block(move, blocks, part(checkpoint, epoch / epochs, (epoch + 1) / epochs, stage), pool=pool)
+            before, after = after, before
+            yield before
 
 
 @njit(nogil=True, cache=True, fastmath=True)
@@ -194,7 +213,7 @@ def _move(before, after, starts, ends, interval, due, epoch, forces, seed, first
             z += rate * min(max(strength * dz, -limit), limit)
             # The pushes are computed from one place and so do not wait for each other.
             away_x, away_y, away_z = zero, zero, zero
-            for _ in range(_PUSHES):
+            for _ in range(PUSHES):
                 state = state * _FACTOR + _SUMMAND
                 drawn = ((state >> np.uint64(32)) * count) >> np.uint64(32)
                 dx, dy = x - before[drawn, 0], y - before[drawn, 1]

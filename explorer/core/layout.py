@@ -28,6 +28,9 @@ class LayoutSettings:
         The same seed gives the same picture, bit for bit.
     dimensions : {2, 3}
         How many numbers place a row.
+    most_rows : int
+        Of a larger table so many rows, or as many as there is memory for, drawn by the seed, are laid
+        out, and the others placed by their nearest ones among these.
     """
 
     method: str = "umap"
@@ -37,6 +40,7 @@ class LayoutSettings:
     epochs: int | None = None
     seed: int = 42
     dimensions: int = 2
+    most_rows: int = 1_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,7 +52,10 @@ class Layout:
     xy : float32 array, shape (rows, dimensions)
         NaN for quarantined rows.
     settings : LayoutSettings
+    sampled : int or None
+        How many rows were laid out where the others were placed by these; None where all were.
     """
 
     xy: NDArray[np.float32]
     settings: LayoutSettings
+    sampled: int | None = None

@@ -35,11 +35,16 @@ def place_query(positions: NDArray[np.float32], rows: NDArray[np.int64]) -> tupl
     # Of the whole map a sample says enough, and costs as little at ten million rows.
     sample = np.concatenate([points, positions[:: max(1, len(positions) // SAMPLE)]])
     sample = sample[np.isfinite(sample).all(axis=1)]
-    extent = np.subtract(*np.percentile(sample, (95, 5), axis=0)).max()
     apart = np.linalg.norm(points[:, None] - points[None], axis=2)
-    together = apart <= 0.08 * max(float(extent), 1e-12)
+    together = apart <= reach_of(sample)
     group = together[np.argmax(together.sum(axis=1))]
     return tuple(points[group].mean(axis=0).tolist())
+
+
+def reach_of(sample: NDArray[np.float32]) -> float:
+    """How near to each other points of a map lie together, by some of its positions, all finite."""
+    extent = np.subtract(*np.percentile(sample, (95, 5), axis=0)).max()
+    return 0.08 * max(float(extent), 1e-12)
 
 
 def agreement(

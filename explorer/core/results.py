@@ -74,7 +74,8 @@ class NeighbourGraph:
     """The k nearest rows of every row, the row itself left out.
 
     Quarantined rows have -1 in every place of ``rows`` and infinite distances, and are
-    nobody's neighbour. Where a table has fewer than k + 1 healthy rows, k is cut.
+    nobody's neighbour. Where a table has fewer than k + 1 healthy rows, k is cut. Of a table too
+    large to be laid out whole, only landmarks are anybody's neighbours.
 
     Attributes
     ----------
@@ -84,12 +85,15 @@ class NeighbourGraph:
     metric : Metric
     exact : bool
         False for a table so large that some of the neighbours may be missed.
+    landmarks : int64 array, shape (n,), ascending, or None
+        The rows among which all have their neighbours; None for all that take part.
     """
 
     rows: NDArray[np.int32]
     distances: NDArray[np.float32]
     metric: Metric
     exact: bool = True
+    landmarks: NDArray[np.int64] | None = None
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,0 +1,57 @@
+"""What the stages of a layout cost beside each other, so that progress and time left follow the clock.
+
+Seconds of two cores as measured at 20,000 × 300, 100,000 × 300 and 1,000,000 × 64
+(``benchmarks/layout_scale.py``); what matters is how they compare, for the time left goes by the pace.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from explorer.core.layout import LayoutSettings
+
+_MOST_EXACT_WORK = 4e11
+
+
+@dataclass(frozen=True)
+class Costs:
+    """Seconds that each stage takes: the first picture, the neighbour graph, fuzzy graph and epochs."""
+
+    projection: float
+    graph: float
+    layout: float
+
+
+def layout_costs(rows: int, dim: int, settings: LayoutSettings, *, on_cpu: bool = True) -> Costs:
+    """Estimate the stages of a layout.
+
+    Parameters
+    ----------
+    rows : int
+        Those that take part.
+    dim : int
+    settings : LayoutSettings
+    on_cpu : bool
+        No graphics card computes.
+
+    Returns
+    -------
+    Costs
+    """
+    rows = max(rows, 1)
+    landmarks = min(rows, settings.most_rows)
+    epochs = settings.epochs or default_epochs(landmarks)
+    pairs = float(rows) * landmarks
+    projection = 1e-3 + rows * dim * 6e-9
+    exact = pairs * (dim * 1.2e-11 + 5e-10)
+    nearly = rows * (12e-6 + dim * 0.33e-6)
+    moves = landmarks * settings.neighbours * (epochs + 4) * 47e-9
+    if on_cpu:
+        return Costs(projection, exact if pairs * dim <= _MOST_EXACT_WORK else nearly, moves)
+    # By the rates of graphics cards, not measured.
+    return Costs(projection / 10, pairs * (dim * 1e-13 + 2e-11), moves / 20)
+
+
+def default_epochs(points: int) -> int:
+    """As many as umap-learn takes: fewer for large tables."""
+    return 500 if points <= 10_000 else 200
