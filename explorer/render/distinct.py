@@ -129,7 +129,7 @@ def side_by_side(xy: NDArray[np.floating], codes: NDArray[np.integer], count: in
     meet = here.T @ np.minimum(np.asarray(around).reshape(-1, count), here.sum(axis=1, keepdims=True))
     meet += meet.T
     own = np.sqrt(np.maximum(np.diag(meet), 1e-9))
-    together = np.clip(meet / own[:, None] / own[None, :], 0, 1).astype(np.float64)
+    together: Floats = np.clip(meet / own[:, None] / own[None, :], 0, 1).astype(np.float64)
     np.fill_diagonal(together, 0)
     return together
 

@@ -446,11 +446,11 @@ def colour_counts(
 ) -> None:
     """Look each count's colour up by the upper half of its float's bits, less ``first``."""
     height, width = bits.shape
-    last = np.int64(len(words) - 1)
+    last = len(words) - 1
     for line in range(height):
         for column in range(width):
             step = np.int64(bits[line, column] >> np.uint32(16)) - np.int64(first)
-            pixels[line, column] = words[min(max(step, 0), last)]
+            pixels[line, column] = words[int(min(max(step, 0), last))]
 
 
 @compiled("float32[,] float64 float64 float64 float64 float64 float32[,]!")

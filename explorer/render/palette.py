@@ -169,7 +169,7 @@ def _every_colour(theme: Theme, kind: str) -> NDArray[np.uint8]:
     own = np.array([rgb(colour) for colour in names], np.float64)
     rounds = np.rint(np.concatenate([own, own + (255 - own) * 0.45, own * 0.6])).astype(np.uint8)
     _, first = np.unique(rounds, axis=0, return_index=True)  # black has no darker shade
-    return rounds[np.sort(first)]
+    return np.asarray(rounds[np.sort(first)], np.uint8)
 
 
 def _okabe_ito(theme: Theme) -> tuple[str, ...]:

@@ -104,7 +104,7 @@ class PointIndex:
         whole = np.array([[0, len(self.xy)]], np.int64)
         wide, high = self.width * self.columns / side, self.height * self.lines / side
         # The kernel knows one scale for both directions: heights are counted in columns' widths.
-        stretched = self.xy * np.float32([1, wide / high])
+        stretched = self.xy * np.array([1, wide / high], np.float32)
         count_rows(
             stretched,
             self.rows,
