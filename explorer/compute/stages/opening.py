@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from math import prod
 from pathlib import Path
 from typing import Protocol
 
@@ -49,6 +50,7 @@ FAMILIES: tuple[Family, ...] = (
     bert,
     word_lstm,
 )
+_LARGE = 30_000_000  # numbers in a model's layers
 _NONSENSE = (TypeError, ValueError, KeyError, IndexError, ArithmeticError, RuntimeError, AssertionError)
 
 
@@ -93,7 +95,8 @@ def open_stage_model(
     family = recognise(opening.weights)
     try:
         model = open_lookup(opening) if family is None else family.open_model(opening)
-        return replace(model, notes=(*model.notes, *generation_notes(opened, opening.weights)))
+        notes = (*model.notes, *generation_notes(opened, opening.weights))
+        return replace(model, notes=notes, threads=_threads_for(opening))
     except (MemoryError, torch.OutOfMemoryError) as error:
         raise ExplorerError(f"{path.name} takes more memory than there is.", detail=str(error)) from error
     except _NONSENSE as error:
@@ -115,6 +118,17 @@ def _weights_of(opened: OpenedFile) -> Weights:
         return read_weights(opened.path)
     except ExplorerError:
         return Weights(opened.path, {})
+
+
+def _threads_for(opening: Opening) -> int:
+    """All threads for a large model; one for a small, where waiting for each other costs more than it saves."""
+    tables = {name for table in opening.opened.tables for name in (table.name, *table.aliases)}
+    numbers = sum(
+        prod(tensor.shape)
+        for name, tensor in opening.weights.tensors.items()
+        if tensor.is_float and len(tensor.shape) == 2 and name not in tables
+    )
+    return torch.get_num_threads() if numbers > _LARGE else 1
 
 
 def _names_one_side(labels: Path) -> bool:
