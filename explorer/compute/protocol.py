@@ -301,6 +301,11 @@ class FetchAttention(StageRequest):
 
 
 @dataclass(frozen=True)
+class FetchParts(StageRequest):
+    """For ModelParts; the file need hold no model that can be run."""
+
+
+@dataclass(frozen=True)
 class EncodePhrases(StageRequest):
     """For Phrases."""
 

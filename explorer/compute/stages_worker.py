@@ -61,6 +61,8 @@ class _StagesWorker:
                 return self._run(request)
             case protocol.FetchAttention():
                 return self._attention(request)
+            case protocol.FetchParts(source=source):
+                return self._parts(source)
             case protocol.EncodePhrases():
                 return self._encode(request, task)
             case protocol.CompareWord():
@@ -103,6 +105,11 @@ class _StagesWorker:
             if attention.name == request.name and 1 <= request.layer <= attention.layers:
                 return attention.weights(request.layer)
         raise ExplorerError("This run is over.", "Type the text again.")
+
+    def _parts(self, source: Source) -> object:
+        from explorer.compute.stages import model_parts
+
+        return model_parts(source.path)
 
     def _encode(self, request: protocol.EncodePhrases, task: Task) -> object:
         from explorer.compute.stages import encode_phrases

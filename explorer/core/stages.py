@@ -349,3 +349,23 @@ class StageRun:
     id: int
     stages: Stages
     attentions: tuple[AttentionShape, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class ModelParts:
+    """Parts of a model's file that are looked at without running it.
+
+    Attributes
+    ----------
+    positions : tuple of PositionTable
+    filters : float32 array, shape (n, 3, height, width), or None
+        A patch projection's, one for each number of a patch's vector.
+    filters_name : str
+        The tensor's.
+    outputs : tuple of OutputComparison
+    """
+
+    positions: tuple[PositionTable, ...] = ()
+    filters: NDArray[np.float32] | None = None
+    filters_name: str = ""
+    outputs: tuple[OutputComparison, ...] = ()

@@ -25,6 +25,7 @@ from explorer.core.listing import LoadedTable
 from explorer.core.query import RowTerm
 from explorer.core.results import Metric, NeighbourGraph
 from explorer.jobs.job import Job, Stop
+from explorer.jobs.stage_jobs import StageJobs
 from explorer.readers.local_models import LocalModel
 
 Path = str | PathLike[str]
@@ -80,6 +81,11 @@ class Jobs(QObject):
     worker_restarted(str, str) : which worker had died, and why; a new one is being started.
     ready(str) : a worker has loaded its libraries.
 
+    Attributes
+    ----------
+    stages : StageJobs
+        Work on models that are run stage by stage.
+
     Parameters
     ----------
     device : {"auto", "cpu", "cuda", "mps"}
@@ -104,6 +110,7 @@ class Jobs(QObject):
         self._projections: dict[tuple[int, int], NDArray[np.float32]] = {}
         self._devices: dict[str, DeviceInfo] = {}
         self._heard.connect(self._take, Qt.ConnectionType.QueuedConnection)
+        self.stages = StageJobs(self._id, lambda title, request: self._start(title, _one(request)))
         self._pool = Pool(self._hear, device)
         self._pool.start()
 
@@ -326,42 +333,6 @@ class Jobs(QObject):
         return self._start(
             "Nearest", _one(protocol.FindNearest(self._id(), key, vectors, k, metric)), key=key
         )
-
-    def open_stages(self, source: Source) -> Job:
-        """Open a file's model to run it stage by stage: finishes with a StageModelInfo."""
-        return self._start("Opening the model", _one(protocol.OpenStageModel(self._id(), source)))
-
-    def run_stages(
-        self,
-        source: Source,
-        text: str = "",
-        *,
-        picture: Path | None = None,
-        side: str | None = None,
-        special: bool | None = None,
-    ) -> Job:
-        """Take a text, a picture or both through a model: finishes with a StageRun."""
-        request = protocol.RunStages(
-            self._id(), source, text, None, None if picture is None else fspath(picture), side, special
-        )
-        return self._start("Stages", _one(request))
-
-    def attention(self, source: Source, run: int, name: str, layer: int) -> Job:
-        """Fetch where a run's places look: finishes with float32, shape (heads, queries, keys)."""
-        return self._start("Attention", _one(protocol.FetchAttention(self._id(), source, run, name, layer)))
-
-    def encode_phrases(self, source: Source, phrases: Sequence[str], side: str | None = None) -> Job:
-        """Encode phrases by a file's model: finishes with Phrases."""
-        return self._start(
-            "Encoding phrases", _one(protocol.EncodePhrases(self._id(), source, tuple(phrases), side))
-        )
-
-    def compare_word(
-        self, source: Source, first: str, second: str, word: str, side: str | None = None
-    ) -> Job:
-        """Follow a word through two sentences: finishes with a tuple of TokenComparison."""
-        request = protocol.CompareWord(self._id(), source, first, second, word, side)
-        return self._start("Comparing", _one(request))
 
     def shutdown(self) -> None:
         """End the workers, within about a second. Jobs that still run end as cancelled."""

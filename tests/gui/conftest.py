@@ -18,9 +18,9 @@ import scenes as demo
 from window_driver import settle
 
 from explorer.commands import Session
-from explorer.compute.protocol import Source
 from explorer.core.layout import LayoutSettings
-from explorer.document import Document
+from explorer.core.listing import FileListing
+from explorer.document import Document, Source
 from explorer.document.settings import Settings
 from explorer.jobs import Jobs
 from explorer.views.main_window import MainWindow
@@ -109,7 +109,7 @@ def stages_worker(qapp: QApplication, jobs: Jobs) -> None:
     """The process that runs models stage by stage, started once for all tests that need it."""
     ready: list[str] = []
     jobs.ready.connect(ready.append)
-    opening = jobs.open_stages(Source(str(demo.CLIP)))
+    opening = jobs.stages.open(Source(FileListing(str(demo.CLIP), "", ())))
     until = time.monotonic() + 60
     while opening.running and time.monotonic() < until:
         qapp.processEvents()

@@ -1,0 +1,78 @@
+"""Work on a model that is run stage by stage, in the stages worker."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from explorer.compute import protocol
+from explorer.compute.protocol import Request
+from explorer.document.sources import Source
+from explorer.jobs.job import Job
+
+
+class StageJobs:
+    """Starts jobs on the model in an open file.
+
+    Parameters
+    ----------
+    number : callable
+        Gives a new request's number.
+    start : callable
+        Starts a job of a title and a request.
+    """
+
+    def __init__(self, number: Callable[[], int], start: Callable[[str, Request], Job]) -> None:
+        self._number = number
+        self._start = start
+
+    def open(self, source: Source) -> Job:
+        """Open the model: finishes with a StageModelInfo."""
+        return self._start("Opening the model", protocol.OpenStageModel(self._number(), _told(source)))
+
+    def run(
+        self,
+        source: Source,
+        text: str = "",
+        *,
+        picture: str | None = None,
+        side: str | None = None,
+        special: bool | None = None,
+    ) -> Job:
+        """Take a text, a picture (a file) or both through the model: finishes with a StageRun.
+
+        Parameters
+        ----------
+        source : Source
+        text : str
+        picture : str, optional
+        side : {"source", "target"}, optional
+        special : bool, optional
+            Whether the text is wrapped in the tokens that begin and end a sequence.
+        """
+        request = protocol.RunStages(self._number(), _told(source), text, None, picture, side, special)
+        return self._start("Stages", request)
+
+    def attention(self, source: Source, run: int, name: str, layer: int) -> Job:
+        """Fetch where a run's places look: finishes with float32, shape (heads, queries, keys)."""
+        request = protocol.FetchAttention(self._number(), _told(source), run, name, layer)
+        return self._start("Attention", request)
+
+    def parts(self, source: Source) -> Job:
+        """Fetch position tables, patch filters and how output layers compare: finishes with ModelParts."""
+        return self._start("Positions and patches", protocol.FetchParts(self._number(), _told(source)))
+
+    def encode_phrases(self, source: Source, phrases: Sequence[str], side: str | None = None) -> Job:
+        """Encode phrases: finishes with Phrases."""
+        request = protocol.EncodePhrases(self._number(), _told(source), tuple(phrases), side)
+        return self._start("Encoding phrases", request)
+
+    def compare_word(
+        self, source: Source, first: str, second: str, word: str, side: str | None = None
+    ) -> Job:
+        """Follow a word through two sentences: finishes with a tuple of TokenComparison."""
+        request = protocol.CompareWord(self._number(), _told(source), first, second, word, side)
+        return self._start("Comparing", request)
+
+
+def _told(source: Source) -> protocol.Source:
+    return protocol.Source(source.path, source.labels, source.target_labels, source.header)
