@@ -450,7 +450,7 @@ def colour_counts(
     for line in range(height):
         for column in range(width):
             step = np.int64(bits[line, column] >> np.uint32(16)) - np.int64(first)
-            pixels[line, column] = words[int(min(max(step, 0), last))]
+            pixels[line, column] = words[min(max(int(step), 0), last)]
 
 
 @compiled("float32[,] float64 float64 float64 float64 float64 float32[,]!")
