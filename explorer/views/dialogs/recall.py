@@ -86,8 +86,9 @@ class RecallDialog(QDialog):
             column.addWidget(widget)
         column.addStretch(1)
         column.addWidget(buttons)
+        buttons.button(QDialogButtonBox.StandardButton.Close).setDefault(True)
         session.document.retrieval_changed.connect(self.refresh)
-        session.document.table_changed.connect(self.reject)
+        session.document.table_changed.connect(self._shut)
         self.finished.connect(self._let_go)
         self.refresh()
         if session.document.retrieval is None:
@@ -154,8 +155,13 @@ class RecallDialog(QDialog):
         if self._job is not None:
             self._job.cancel()
 
+    def _shut(self) -> None:
+        self.reject()
+
     def _let_go(self) -> None:
         self._stop()
+        self._session.document.retrieval_changed.disconnect(self.refresh)
+        self._session.document.table_changed.disconnect(self._shut)
 
     # Taking the figures away
 
@@ -195,9 +201,9 @@ def exact_rows_of(found: Retrieval) -> list[tuple[object, ...]]:
     per_picture = captions / pictures if pictures else 1.0
     return [
         ("text to image", *_measured(found.text_to_image)),
-        ("chance", *_by_chance(1.0, pictures), captions),
+        ("chance", *_by_chance(1.0, pictures), ""),
         ("image to text", *_measured(found.image_to_text)),
-        ("chance", *_by_chance(per_picture, captions), pictures),
+        ("chance", *_by_chance(per_picture, captions), ""),
     ]
 
 
@@ -205,7 +211,7 @@ def rows_of(found: Retrieval) -> list[tuple[str, ...]]:
     """The same as it is shown."""
     names = ("Text → pictures", "  by chance", "Pictures → text", "  by chance")
     return [
-        (name, *(_share(float(value)) for value in row[1:4]), f"{row[4]:,g}", f"{row[5]:,}")
+        (name, *(_share(float(value)) for value in row[1:4]), f"{row[4]:,g}", f"{row[5]:,}" if row[5] else "")
         for name, row in zip(names, exact_rows_of(found), strict=True)
     ]
 
@@ -238,5 +244,5 @@ def _table() -> QTableWidget:
     header.setSectionResizeMode(QHeaderView.ResizeMode.Stretch)
     header.setSectionResizeMode(0, QHeaderView.ResizeMode.ResizeToContents)
     header.setDefaultAlignment(_RIGHT)
-    table.setFixedHeight(5 * ROW_HEIGHT + 2)
+    table.setFixedHeight(5 * ROW_HEIGHT + 12)
     return table

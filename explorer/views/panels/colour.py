@@ -7,7 +7,7 @@ from dataclasses import replace
 from PySide6.QtWidgets import QComboBox, QWidget
 
 from explorer.commands import Session
-from explorer.document.colouring import choices
+from explorer.document.colouring import ZERO_SHOT, choices
 from explorer.views.panels.form import Section
 
 DENSITIES = ("none", "few", "fit", "many")
@@ -38,6 +38,8 @@ class ColourSection(Section):
         if document.table is None:
             return
         names = choices(document.table)
+        if document.zero_shot is not None:
+            names = (ZERO_SHOT, *names)
         if names != tuple(self.by.itemText(place) for place in range(self.by.count())):
             self.by.clear()
             self.by.addItems(list(names))

@@ -58,6 +58,7 @@ class PictureChips(QWidget):
             chip.clicked.connect(lambda _=False, place=place: self.remove(place))
             chip.turned.connect(lambda place=place: self._turn(place))
             self._line.addWidget(chip)
+            chip.show()  # a hidden one would take no room
             self.thumbnails.loaded(place)
         self.setVisible(bool(pictures))
         self.adjustSize()

@@ -278,7 +278,7 @@ class QueryBar(QWidget):
         labels_come = table is not None and table.labels is not None and asking.index is None
         self.field.is_waiting = labels_come or self._session.encoding.is_loading
         self.field.placeholder = _LABELS
-        if encoder is not None and encoder.has_text:
+        if (encoder is not None and encoder.has_text) or self._session.encoding.is_loading:
             self.field.placeholder = _WORDS
         elif document.pictures is not None:
             self.field.placeholder = _NO_WORDS
