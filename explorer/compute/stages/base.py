@@ -331,7 +331,7 @@ class StageModel:
 
 @contextmanager
 def _threads(count: int) -> Iterator[None]:
-    """Compute on so many threads. Beside busy programs a small model is 20 times slower on two than on one."""
+    """Compute on so many threads: beside busy programs, two ran a small model 20 times slower than one."""
     before = torch.get_num_threads()
     torch.set_num_threads(count)
     try:

@@ -121,7 +121,7 @@ def _weights_of(opened: OpenedFile) -> Weights:
 
 
 def _threads_for(opening: Opening) -> int:
-    """All threads for a large model; one for a small, where waiting for each other costs more than it saves."""
+    """All threads for a large model; one for a small, where they would mostly wait for each other."""
     tables = {name for table in opening.opened.tables for name in (table.name, *table.aliases)}
     numbers = sum(
         prod(tensor.shape)

