@@ -55,6 +55,11 @@ class Filtering(QObject):
         return SessionColumns(self._document)
 
     @property
+    def is_busy(self) -> bool:
+        """Whether rows are being held against a condition."""
+        return self._job is not None
+
+    @property
     def count(self) -> int:
         """How many rows the condition holds for; all without one."""
         document = self._document

@@ -52,6 +52,9 @@ MENUS: dict[str, tuple[Entry | str, ...]] = {
         Entry("quit", "Quit", ("Ctrl+Q",)),
     ),
     "Edit": (
+        Entry("undo", "Undo", ("Ctrl+Z",)),
+        Entry("redo", "Redo", ("Ctrl+Shift+Z", "Ctrl+Y")),
+        SEPARATOR,
         Entry("copy_picture", "Copy picture", ("Ctrl+Shift+C",)),
         Entry("copy_neighbours", "Copy neighbours", ("Ctrl+Alt+C",)),
     ),
@@ -80,12 +83,23 @@ MENUS: dict[str, tuple[Entry | str, ...]] = {
         Entry("lasso", "Lasso", ("L",)),
         Entry("box", "Box", ("B",)),
         Entry("select_answer", "The answer's rows", ("Ctrl+Shift+A",)),
+        Entry("select_filter", "What the filter leaves"),
         SEPARATOR,
         Entry("invert_selection", "Invert", ("Ctrl+I",)),
         Entry("clear_selection", "Select nothing", ("Ctrl+D",)),
+        SEPARATOR,
+        Entry("show_only", "Show only these", ("I",)),
+        Entry("lay_out_alone", "Lay these out among themselves", ("Shift+I",)),
+        Entry("hide_selected", "Hide these", ("H",)),
+        Entry("show_all", "Show all rows", ("Shift+H",)),
+        SEPARATOR,
+        Entry("ask_mean", "Ask for their mean", ("Ctrl+M",)),
+        Entry("copy_labels", "Copy their labels"),
+        Entry("save_selection", "Export selected rows…", ("Ctrl+E",)),
     ),
     "Query": (
         Entry("query", "Ask", ("Ctrl+F", "/")),
+        Entry("filter", "Filter rows", ("Ctrl+Shift+F",)),
         Entry("paste_picture", "Ask for the picture on the clipboard", ("Ctrl+V",)),
         Entry("back", "Back", ("Alt+Left",)),
         Entry("forward", "Forward", ("Alt+Right",)),
@@ -172,10 +186,21 @@ NEED_TABLE = (
     "invert_selection",
     "clear_selection",
     "query",
+    "filter",
     "back",
     "forward",
     "clear",
 )
 NEED_MAP = ("save_picture", "save_layout", "copy_picture", "keep")
 NEED_CAPTIONS = ("recall",)
+NEED_SELECTION = (
+    "show_only",
+    "lay_out_alone",
+    "hide_selected",
+    "ask_mean",
+    "copy_labels",
+    "save_selection",
+)
+NEED_ISOLATION = ("show_all",)
+NEED_FILTER = ("select_filter",)
 NEED_ANSWER = ("save_neighbours", "copy_neighbours", "select_answer")

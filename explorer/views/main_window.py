@@ -35,11 +35,14 @@ from explorer.views.map.start_page import StartPage
 from explorer.views.menus import Menus
 from explorer.views.panels.answer import AnswerPanel
 from explorer.views.panels.index_offer import IndexOffer
+from explorer.views.panels.filter_bar import FilterBar
 from explorer.views.panels.lookup import LookupPanel
 from explorer.views.panels.notice_bar import NoticeBar
 from explorer.views.panels.query_bar import QueryBar
+from explorer.views.panels.selection import SelectionPanel
 from explorer.views.panels.side_panel import WIDTH, SidePanel
 from explorer.views.panels.status_bar import StatusBar
+from explorer.views.row_commands import RowCommands
 from explorer.views.theme import refresh_theme
 from explorer.views.thumbnails import Thumbnails
 
@@ -72,6 +75,8 @@ class MainWindow(QMainWindow):
         self.thumbnails = Thumbnails(parent=self)
         self.answer = AnswerPanel(session, self.thumbnails)
         self.lookup = LookupPanel(session)
+        self.selection = SelectionPanel(session)
+        self.filter = FilterBar(session)
         self.side = SidePanel(session)
         self.status = StatusBar(session)
         self.notice = NoticeBar(session.notices)
@@ -79,6 +84,7 @@ class MainWindow(QMainWindow):
         self._lay_out()
         self.actions_by_name = Actions(self, self._handlers())
         self.menus = Menus(self, session, self.files, self.actions_by_name)
+        self.rows = RowCommands(self, session, self.actions_by_name)
         self._connect()
         self._restore()
         self._document_changed()
@@ -95,15 +101,19 @@ class MainWindow(QMainWindow):
         column.setSpacing(0)
         column.addWidget(self.notice)
         column.addWidget(self.offer)
+        column.addWidget(self.filter)
         column.addWidget(self.stack, 1)
         self.setCentralWidget(middle)
         self.docks = (
             self._dock("Sources", self.side, Qt.DockWidgetArea.LeftDockWidgetArea),
             self._dock("Neighbours", self.answer, Qt.DockWidgetArea.RightDockWidgetArea),
             self._dock("Lookup", self.lookup, Qt.DockWidgetArea.RightDockWidgetArea),
+            self._dock("Selection", self.selection, Qt.DockWidgetArea.RightDockWidgetArea),
         )
-        _, right, tabbed = self.docks
-        self.tabifyDockWidget(right, tabbed)
+        _, right, lookup, self.selection_dock = self.docks
+        self.tabifyDockWidget(right, lookup)
+        self.tabifyDockWidget(lookup, self.selection_dock)
+        self.selection_dock.hide()
         right.raise_()
         self.setTabPosition(Qt.DockWidgetArea.AllDockWidgetAreas, QTabWidget.TabPosition.North)
         self.setStatusBar(self.status)
@@ -148,6 +158,8 @@ class MainWindow(QMainWindow):
             "save_layout": files.save_layout,
             "close_file": files.close_file,
             "quit": self.close,
+            "undo": session.document.undo,
+            "redo": session.document.redo,
             "copy_picture": files.copy_picture,
             "copy_neighbours": self.answer.neighbours.copy_all,
             "zoom_in": lambda: canvas.zoom(1.5),
@@ -165,9 +177,18 @@ class MainWindow(QMainWindow):
             "lasso": lambda: canvas.use_tool(Tool.LASSO),
             "box": lambda: canvas.use_tool(Tool.BOX),
             "select_answer": session.selecting.select_query,
+            "select_filter": session.selecting.select_filter,
             "invert_selection": session.selecting.invert,
             "clear_selection": session.selecting.clear,
+            "show_only": session.isolating.isolate,
+            "lay_out_alone": lambda: session.isolating.isolate(anew=True),
+            "hide_selected": session.isolating.hide,
+            "show_all": session.isolating.show_all,
+            "ask_mean": lambda: session.asking.ask_mean(session.document.selection),
+            "copy_labels": self.selection.copy_all,
+            "save_selection": files.save_selection,
             "query": self.go_to_query,
+            "filter": self.filter.open_bar,
             "paste_picture": self.paste_picture,
             "recall": files.show_recall,
             "back": lambda: session.asking.go(-1),
@@ -189,6 +210,9 @@ class MainWindow(QMainWindow):
         self.side.table.quarantined_wanted.connect(self.files.show_quarantined)
         self.answer.hovered.connect(self.map.point_out)
         self.map.pointed_at.connect(self.answer.light_row)
+        self.selection.hovered.connect(self.map.point_out)
+        self.selection.export_wanted.connect(self.files.save_selection)
+        self.filter.left.connect(lambda: self.map.canvas.setFocus(Qt.FocusReason.OtherFocusReason))
         only_map = self.actions_by_name["only_map"]
         self.map.tab_pressed.connect(only_map.toggle)
         self.map.escape_pressed.connect(lambda: only_map.setChecked(False))
@@ -227,6 +251,7 @@ class MainWindow(QMainWindow):
     def restyle(self) -> None:
         """Take on the colours that hold now, where a style sheet does not reach."""
         self.notice.restyle()
+        self.filter.restyle()
         self.offer.restyle()
         self.start.refresh()
         self.map.restyle()
@@ -323,7 +348,7 @@ class MainWindow(QMainWindow):
         super().showEvent(event)
         if not self.session.settings.docks:
             # Only a window that is being shown heeds widths.
-            left, right, _ = self.docks
+            left, right, *_ = self.docks
             self.resizeDocks([left, right], [WIDTH, ANSWER_WIDTH], Qt.Orientation.Horizontal)
 
     def _restore(self) -> None:

@@ -1,0 +1,246 @@
+"""The bar above the map that filters rows by a typed condition."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QEvent, QSize, Qt, QTimer, Signal
+from PySide6.QtGui import QFocusEvent, QIcon, QKeyEvent, QPalette
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QLineEdit, QPushButton, QToolButton, QWidget
+
+from explorer.commands import Session
+from explorer.core.errors import ExplorerError
+from explorer.core.filter_completion import completions
+from explorer.core.filter_query import FilterError
+from explorer.core.wording import counted
+from explorer.views.panels.query_completer import Offer, QueryPopup
+from explorer.views.theme import current_colours, error_colours, figures, icon
+
+APPLY_AFTER_MS = 300
+EXAMPLES = 'year >= 1990 and kind = noun   ·   caption contains dog   ·   label ~ /ing$/   ·   "new york"'
+HELP = """Conditions on the table's columns and on labels:
+year >= 1990 and kind = noun      columns; or, not, ( )
+kind in (noun, verb)              one of several
+date < 2020-01-01, date = 2020    days, months, years
+caption contains dog              a text within
+label ~ /ing$/, !~                a regular expression, or not
+"new york", dog                   within the label
+score > 0.5                       similarity to the query
+rank < 1000, norm > 2, cluster = 3, trust < 0.2
+year is missing, year is known"""
+
+
+class FilterBar(QFrame):
+    """A field for the condition, how many rows it leaves, and what can be done with them.
+
+    Signals
+    -------
+    left : the bar was closed; the map gets the keys.
+    """
+
+    left = Signal()
+
+    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._session = session
+        self._problem: ExplorerError | None = None
+        self._settled = True
+        self.setObjectName("filterBar")
+        self.sign = QLabel()
+        self.field = _Field()
+        self.field.setPlaceholderText(EXAMPLES)
+        self.field.setAccessibleName("Filter")
+        self.field.setToolTip(HELP)
+        self.popup = QueryPopup(self.field)
+        self.count = QLabel()
+        self.count.setFont(figures(self.count.font()))
+        self.select = QPushButton("Select")
+        self.select.setToolTip("Select the rows that the condition holds for")
+        self.only = QPushButton("Show only these")
+        self.only.setToolTip("Hide all other rows")
+        self.shut = QToolButton()
+        self.shut.setAccessibleName("Clear the filter and close this bar")
+        self.shut.setToolTip("Clear the filter (Esc)")
+        self._lay_out()
+        self._timer = QTimer(self)
+        self._timer.setSingleShot(True)
+        self._timer.setInterval(APPLY_AFTER_MS)
+        self._connect()
+        self.restyle()
+        self.hide()
+
+    def _lay_out(self) -> None:
+        line = QHBoxLayout(self)
+        line.setContentsMargins(12, 6, 8, 6)
+        line.setSpacing(8)
+        line.addWidget(self.sign)
+        line.addWidget(self.field, 1)
+        line.addWidget(self.count)
+        for button in (self.select, self.only):
+            button.setProperty("flat", True)
+            line.addWidget(button)
+        line.addWidget(self.shut)
+
+    def _connect(self) -> None:
+        session, document = self._session, self._session.document
+        self._timer.timeout.connect(lambda: self._apply(settled=False))
+        self.field.textEdited.connect(lambda _text: self._typed())
+        self.field.keyed.connect(self._key)
+        self.field.returnPressed.connect(lambda: self._apply(settled=True))
+        self.field.gone.connect(self.popup.hide)
+        self.popup.chosen.connect(self._take)
+        self.select.clicked.connect(lambda: session.selecting.select_filter())
+        self.only.clicked.connect(self._show_only)
+        self.shut.clicked.connect(self.close_bar)
+        session.filtering.rejected.connect(self._rejected)
+        session.filtering.busy_changed.connect(lambda _busy: self.refresh())
+        document.filter_changed.connect(self._filter_changed)
+        document.table_changed.connect(self.refresh)
+
+    # Coming and going
+
+    def open_bar(self) -> None:
+        """Show the bar and go to its field."""
+        if self._session.document.table is not None:
+            self.show()
+            self.refresh()
+            self.field.setFocus(Qt.FocusReason.ShortcutFocusReason)
+            self.field.selectAll()
+
+    def close_bar(self) -> None:
+        """Filter nothing, and away with the bar."""
+        self._timer.stop()
+        self.popup.hide()
+        self._problem = None
+        self.field.clear()
+        self._session.filtering.clear()
+        self.hide()
+        self.left.emit()
+
+    # Following the document
+
+    def _filter_changed(self) -> None:
+        text = self._session.document.filter
+        self._problem = None
+        if text:
+            self.show()
+        typing = self.field.hasFocus() and self.field.text().strip() == text
+        if not typing and not self._timer.isActive():
+            self.field.setText(text)
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Say how many rows are left, or what is wrong with the condition."""
+        document, filtering = self._session.document, self._session.filtering
+        if document.table is None:
+            self.hide()
+            return
+        rows = document.table.listing.rows
+        filtered = document.filtered is not None
+        if self._problem is not None:
+            words = str(self._problem)
+        elif filtering.is_busy:
+            words = "Filtering…"
+        else:
+            words = f"{filtering.count:,} of {counted(rows, 'row')}" if filtered else counted(rows, "row")
+        self.count.setText(words)
+        palette = self.count.palette()
+        wrong = self._problem is not None
+        colour = (
+            error_colours()[0] if wrong else current_colours().text if filtered else current_colours().quiet
+        )
+        palette.setColor(QPalette.ColorRole.WindowText, colour)
+        self.count.setPalette(palette)
+        for button in (self.select, self.only):
+            button.setVisible(filtered and not wrong)
+            button.setEnabled(filtered and filtering.count > 0)
+
+    def restyle(self) -> None:
+        """Take on the colours that hold now."""
+        colours = current_colours()
+        self.setStyleSheet(
+            f"#filterBar {{ background: {colours.panel}; border: none; "
+            f"border-bottom: 1px solid {colours.line}; }}"
+        )
+        self.sign.setPixmap(icon("filter", colours.quiet).pixmap(QSize(18, 18)))
+        self.shut.setIcon(QIcon(icon("close", colours.quiet)))
+        self.refresh()
+
+    # Typing
+
+    def _typed(self) -> None:
+        self._problem = None
+        self._timer.start()
+        self._offer()
+
+    def _offer(self) -> None:
+        """Propose what the word at the cursor may become."""
+        text, at = self.field.text(), self.field.cursorPosition()
+        found = completions(text, at, self._session.filtering.columns)
+        offers = []
+        for option in found.options:
+            # What opens something is typed on at once.
+            gap = "" if option.endswith(("(", "/")) else " "
+            whole = text[: found.start] + option + gap + text[found.end :].lstrip()
+            offers.append(Offer(option, None, whole, found.start + len(option) + len(gap)))
+        self.popup.show_offers(offers if text else [])
+
+    def _take(self, offer: Offer, _entered: bool) -> None:
+        self.field.setText(offer.text)
+        self.field.setCursorPosition(offer.cursor)
+        self._typed()
+
+    def _apply(self, *, settled: bool) -> None:
+        self._timer.stop()
+        if settled:
+            self.popup.hide()
+        self._settled = settled
+        self._session.filtering.apply(self.field.text())
+
+    def _rejected(self, error: ExplorerError) -> None:
+        """Show what is wrong; while typing, not that the end is still missing."""
+        typing = self.field.hasFocus() and not self._settled
+        if typing and isinstance(error, FilterError) and error.end >= len(self.field.text().rstrip()):
+            return
+        self._problem = error
+        self.refresh()
+
+    def _key(self, event: QKeyEvent) -> None:
+        if self.popup.take_key(event):
+            event.accept()
+        elif event.key() == Qt.Key.Key_Escape:
+            self.close_bar()
+            event.accept()
+        elif event.key() == Qt.Key.Key_Down and not self.popup.isVisible():
+            self._offer()
+            event.accept()
+        else:
+            event.ignore()
+
+    def _show_only(self) -> None:
+        document = self._session.document
+        if document.filtered is not None:
+            self._session.isolating.isolate(document.filtered.nonzero()[0])
+
+
+class _Field(QLineEdit):
+    """Lets the bar have a look at each key first.
+
+    Signals
+    -------
+    keyed(QKeyEvent) : a key was pressed; accepted where the bar has used it.
+    gone : the focus has left.
+    """
+
+    keyed = Signal(object)
+    gone = Signal()
+
+    def event(self, event: QEvent) -> bool:
+        # Tab takes a proposal before it leads on, and never reaches keyPressEvent.
+        if event.type() == QEvent.Type.KeyPress:
+            self.keyed.emit(event)
+            if event.isAccepted():
+                return True
+        return super().event(event)
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        super().focusOutEvent(event)
+        self.gone.emit()
