@@ -314,6 +314,8 @@ class _Parser:
             raise self._fault(f"a value is missing after {after}")
         if self._next.kind == "pattern" and after not in ("~", "!~"):
             raise self._fault(f"a pattern goes with ~, not with {after}")
+        if after in ("~", "!~") and self._next.kind == "word" and self._next.text.startswith("/"):
+            raise self._fault("this pattern is not closed: end it with /")
         return self._take()
 
     def _fault(self, words: str) -> FilterError:

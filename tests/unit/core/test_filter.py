@@ -136,6 +136,7 @@ def test_that_a_condition_holds_for_the_right_rows(text: str, rows: list[int] | 
         ("label ~ /(?<=a)b/", "Lookaround and backreferences are not known", 8),
         (r"label ~ /(a)\1/", "regular expression", 8),
         ("label ~ /(/", "no regular expression that can be used", 8),
+        ("label ~ /ing", "this pattern is not closed", 8),
         ("year and", "a condition is missing", 8),
         ("year or or 3", "or stands alone", 8),
         ("and", "and stands alone", 0),
