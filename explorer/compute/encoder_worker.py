@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
+from collections.abc import Callable
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
@@ -41,6 +42,7 @@ class _EncoderWorker:
         self._encoders: OrderedDict[tuple[str, int], Encoder] = OrderedDict()
         self._loading = threading.Lock()
         self._prepared = threading.Event()
+        self._read: Callable[..., Encoder]
         self.service = Service(
             connection,
             SessionFolder(folder),
@@ -51,8 +53,9 @@ class _EncoderWorker:
 
     def prepare(self) -> None:
         """Import torch; said to be ready after that."""
-        import explorer.compute.encoders.opening
+        from explorer.compute.encoders.opening import open_encoder
 
+        self._read = open_encoder
         self._prepared.set()
         self.service.send(Ready(ENCODER))
 
@@ -71,15 +74,13 @@ class _EncoderWorker:
 
     def _encoder(self, path: str) -> Encoder:
         """An encoder, loaded if it is not; what was used longest ago goes."""
-        from explorer.compute.encoders.opening import open_encoder
-
         with self._loading:
             key = (path, _modified(path))
             if key not in self._encoders:
                 # First, so that three are never held at once.
                 while len(self._encoders) >= MOST_ENCODERS:
                     self._encoders.popitem(last=False)
-                self._encoders[key] = open_encoder(path, device=self._device)
+                self._encoders[key] = self._read(path, device=self._device)
                 self._tell_device(self._encoders[key])
             self._encoders.move_to_end(key)
             return self._encoders[key]

@@ -5,14 +5,14 @@ from __future__ import annotations
 import os
 import time
 from collections import Counter, deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from explorer.compute.decoders import Batch, Decoders
+from explorer.compute.decoders import Decoders
 from explorer.compute.decoding import Decoded, Task
 from explorer.compute.encoders.base import Encoder
 from explorer.compute.encoders.preprocessing import Preprocessing
@@ -35,6 +35,8 @@ from explorer.readers.picture_index import PictureIndex, state_notes
 from explorer.readers.pictures import BACKGROUND
 
 _CPU_BATCH, _GPU_BATCH = 32, 256
+_FIRST_PORTION = 8
+_PORTION_SECONDS = 1.0
 _CAPTION_BATCH = 256
 _SAVE_SECONDS = 5.0
 _SAVE_ROWS = 1024
@@ -200,7 +202,8 @@ class _Run:
         ] = {}  # rows whose files have another time but the same content
         self._found: list[Decoded] = []
         self._vectors: list[NDArray[np.float32]] = []
-        self._saved_at = time.monotonic()
+        # The first come soon, to be looked at.
+        self._saved_at = time.monotonic() - _SAVE_SECONDS + 1.0
 
     def encode_pictures(self, tasks: Iterator[Task], total: int, processes: int | None) -> None:
         preprocessing = self.encoder.preprocessing
@@ -209,16 +212,17 @@ class _Run:
             return
         size = _CPU_BATCH if self.encoder.device.type == "cpu" else _GPU_BATCH
         pace = _Pace("Pictures", total)
+        portions = _Portions(size)
         self.tell(pace.at(0))
         done = 0
         with Decoders(preprocessing, min(size, total), processes) as decoders:
             try:
                 for batch in decoders.batches(tasks):
-                    self._take(batch)
-                    done += len(batch.decoded)
-                    if time.monotonic() - self._saved_at > _SAVE_SECONDS or len(self._found) >= _SAVE_ROWS:
-                        self._save()
-                    self.tell(pace.at(done))
+                    for start, stop in portions.of(len(batch.decoded)):
+                        self._take(batch.decoded[start:stop], batch.pixels[start:stop])
+                        done += stop - start
+                        self._save_now_and_then()
+                        self.tell(pace.at(done))
             finally:
                 self._save()  # before the decoders end, which takes its time
 
@@ -230,27 +234,30 @@ class _Run:
         texts = {caption_digest(text): text for text in self.index.all_captions()[0]}
         missing = [key for key in texts if key not in known]
         pace = _Pace("Captions", len(missing))
-        for start in range(0, len(missing), _CAPTION_BATCH):
-            keys = missing[start : start + _CAPTION_BATCH]
+        for start, stop in _Portions(_CAPTION_BATCH).of(len(missing)):
+            keys = missing[start:stop]
             self.store.add_captions(keys, self.encoder.encode_text([texts[key] for key in keys]).vectors)
             self.saved = True
-            self.tell(pace.at(start + len(keys)))
+            self.tell(pace.at(stop))
 
-    def _take(self, batch: Batch) -> None:
-        """Encode a batch's good pictures."""
-        for each in batch.decoded:
+    def _take(self, decoded: Sequence[Decoded], pixels: NDArray[np.uint8]) -> None:
+        """Encode the good ones of some pictures."""
+        for each in decoded:
             if each.unchanged:
                 self.touched[each.row] = (each.size, each.modified_ns)
-        places = [i for i, each in enumerate(batch.decoded) if not each.unchanged]
-        good = [i for i in places if batch.decoded[i].verdict is Verdict.OK]
-        vectors = np.full((len(batch.decoded), self.encoder.dim), np.nan, np.float32)
+        places = [i for i, each in enumerate(decoded) if not each.unchanged]
+        good = [i for i in places if decoded[i].verdict is Verdict.OK]
+        vectors = np.full((len(decoded), self.encoder.dim), np.nan, np.float32)
         if good:
-            pixels = batch.pixels if len(good) == len(batch.pixels) else batch.pixels[good]
-            vectors[good] = self.encoder.encode_images(pixels)
+            vectors[good] = self.encoder.encode_images(pixels if len(good) == len(decoded) else pixels[good])
         for i in places:
-            self._found.append(_judged(batch.decoded[i], vectors[i]))
+            self._found.append(_judged(decoded[i], vectors[i]))
             self._vectors.append(vectors[i : i + 1])
         self.encoded += len(good)
+
+    def _save_now_and_then(self) -> None:
+        if time.monotonic() - self._saved_at > _SAVE_SECONDS or len(self._found) >= _SAVE_ROWS:
+            self._save()
 
     def _save(self) -> None:
         found, vectors = self._found, self._vectors
@@ -270,6 +277,27 @@ def _judged(decoded: Decoded, vector: NDArray[np.float32]) -> Decoded:
     return Decoded(
         decoded.row, Verdict.NOT_ENCODED, reason, False, decoded.size, decoded.modified_ns, decoded.hash
     )
+
+
+class _Portions:
+    """Cuts work into parts of about a second of a slow encoder: between them it can be stopped."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._size = min(_FIRST_PORTION, most)
+
+    def of(self, count: int) -> Iterator[tuple[int, int]]:
+        """Start and stop of each part of so many, which are about equally large."""
+        start = 0
+        while start < count:
+            left = count - start
+            stop = start + -(-left // -(-left // self._size))
+            began = time.monotonic()
+            yield start, stop
+            each = (time.monotonic() - began) / (stop - start)
+            fitting = int(_PORTION_SECONDS / max(each, 1e-9))
+            self._size = max(1, min(2 * self._size, fitting, self._most))
+            start = stop
 
 
 class _Pace:

@@ -320,11 +320,37 @@ def test_that_an_index_opens_as_tables(tmp_path, update):
     (tmp_path / "pictures" / "picture-0-000.txt").write_text("a dog")
     update()
     opened = open_file(tmp_path / "index")
-    images, captions = opened.tables
+    images, captions, both = opened.tables
     assert (images.role, images.rows, list(images.labels)) == ("image vectors", 3, names)
     assert images.metadata["verdict"].tolist() == ["ok", "empty", "ok"]
     assert np.isnan(images.read()).all(axis=1).tolist() == [False, True, False]
     assert (list(captions.labels), captions.read().shape) == (["a dog"], (1, 40))
+    assert (both.role, list(both.labels)) == ("pictures and captions", [*names, "a dog"])
+    assert both.metadata["modality"].tolist() == ["picture"] * 3 + ["caption"]
+    np.testing.assert_array_equal(both.read(), np.concatenate([images.read(), captions.read()]))
+    assert opened.manifest.complete
+
+
+def test_that_every_table_of_an_index_knows_its_rows_pictures(tmp_path, update):
+    names = write_pictures(tmp_path / "pictures", 4)
+    folder = tmp_path / "pictures"
+    (folder / names[1]).write_bytes(b"")
+    (folder / names[3]).write_bytes((folder / names[0]).read_bytes())
+    (folder / "picture-0-002.txt").write_text("a dog\na small dog")
+    update()
+    images, captions, both = (table.pictures() for table in open_file(tmp_path / "index").tables)
+    assert [images.file(row) for row in range(4)] == [folder / name for name in names]
+    assert [captions.file(row) for row in range(2)] == [folder / names[2]] * 2
+    assert [both.picture(row) for row in range(6)] == [0, 1, 2, 3, 2, 2]
+    assert images.captions(2) == both.captions(5) == ("a dog", "a small dog")
+    assert (images.captions(0), images.reason(0), images.reason(1)) == ((), "", "the file is empty")
+    assert images.first_twin.tolist() == [0, 1, 2, 0]
+    index = open_index(tmp_path / "index")
+    assert [images.thumbnail(row) for row in range(4)] == [index.thumbnail(row) for row in range(4)]
+    assert images.thumbnail(1) is None
+    np.testing.assert_allclose(images.shapes(np.arange(4)), [80 / 64, np.nan, 80 / 64, 80 / 64])
+    shutil.rmtree(tmp_path / "index" / "thumbnails")
+    assert images.thumbnail(0) is None
 
 
 def test_that_a_picture_that_kills_its_decoder_costs_no_other_row(tmp_path, update, encoder):

@@ -1,0 +1,174 @@
+"""Indexing a folder from the window: paused, stopped, killed and gone on with, in its real process."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+import scenes as demo
+from PIL import Image
+from pytestqt.qtbot import QtBot
+
+from explorer.commands import Notice, Session
+from explorer.core.layout import LayoutSettings
+from explorer.document import IndexRun
+from explorer.readers.picture_index import open_index
+
+MANY = 400
+
+
+@pytest.fixture(scope="module")
+def many(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder whose indexing takes some seconds."""
+    folder = tmp_path_factory.mktemp("many") / "pictures"
+    folder.mkdir()
+    random = np.random.default_rng(0)
+    for number in range(MANY):
+        fields = random.integers(0, 256, (4, 5, 3), dtype=np.uint8)
+        Image.fromarray(fields).resize((160, 128), Image.Resampling.NEAREST).save(folder / f"{number:04}.png")
+    return folder
+
+
+@pytest.fixture
+def indexing(encoder_worker: None, bare_session: Session) -> Iterator[Session]:
+    bare_session.document.set_settings(LayoutSettings(method="pca"))
+    yield bare_session
+    bare_session.indexing.cancel()
+
+
+@pytest.fixture
+def notices(indexing: Session) -> list[Notice]:
+    said: list[Notice] = []
+    indexing.notices.posted.connect(said.append)
+    return said
+
+
+def run_of(session: Session) -> IndexRun:
+    assert session.document.index_run is not None
+    return session.document.index_run
+
+
+def wait_for_pictures(qtbot: QtBot, session: Session, count: int) -> None:
+    qtbot.waitUntil(
+        lambda: run_of(session).progress.stage == "Pictures" and run_of(session).progress.done >= count,
+        timeout=demo.PATIENCE,
+    )
+
+
+def children_of(pid: int) -> list[int]:
+    found = []
+    for task in Path(f"/proc/{pid}/task").iterdir():
+        found += map(int, (task / "children").read_text().split())
+    return found
+
+
+def is_alive(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def test_that_a_paused_run_stands_still_while_queries_are_answered(qtbot, indexing, many, tmp_path, notices):
+    index = tmp_path / "many.index"
+    indexing.indexing.start(str(many), str(demo.CLIP), str(index))
+    wait_for_pictures(qtbot, indexing, 32)
+    assert run_of(indexing).encoder == "clip"
+    indexing.indexing.pause()
+    assert run_of(indexing).paused
+    said: list[int] = []
+    indexing.document.index_run_changed.connect(lambda: said.append(run_of(indexing).progress.done))
+    job = indexing.jobs.encode(demo.CLIP, ["a red heart"])
+    with qtbot.waitSignal(job.finished, timeout=5000):
+        pass
+    qtbot.wait(800)
+    # What was with the encoder at that moment is still told of.
+    assert len(said) <= 2
+    indexing.document.index_run_changed.disconnect()
+    stood = run_of(indexing).progress.done
+    assert stood < MANY
+    indexing.indexing.resume()
+    wait_for_pictures(qtbot, indexing, stood + 1)
+    # A query goes ahead of the batches.
+    began = time.monotonic()
+    with qtbot.waitSignal(indexing.jobs.encode(demo.CLIP, ["a blue star"]).finished, timeout=5000):
+        pass
+    assert time.monotonic() - began < 1
+    assert indexing.indexing.is_running
+    indexing.indexing.cancel()
+    qtbot.waitUntil(lambda: not indexing.indexing.is_running, timeout=demo.PATIENCE)
+    assert indexing.document.index_run is None
+    done = int(open_index(index).has_vector.sum())
+    assert stood < done < MANY
+    assert "was stopped" in notices[-1].text
+    # It goes on where it was: what has a vector is not encoded again.
+    go_on = dict(notices[-1].actions)["Go on"]
+    with qtbot.waitSignal(indexing.indexing.finished, timeout=demo.PATIENCE) as finished:
+        go_on()
+    assert (finished.args[0].encoded, finished.args[0].vectors) == (MANY - done, MANY)
+    demo.show(qtbot, indexing, index)
+    assert indexing.document.pictures.rows == MANY
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs /proc")
+def test_that_a_killed_worker_goes_on_where_it_was(qtbot, indexing, many, tmp_path, notices):
+    index = tmp_path / "many.index"
+    indexing.indexing.start(str(many), str(demo.CLIP), str(index))
+    wait_for_pictures(qtbot, indexing, 64)
+    pid = indexing.jobs.worker_pid("encoder")
+    children = children_of(pid)
+    assert children
+    with qtbot.waitSignal(indexing.jobs.worker_restarted, timeout=10_000):
+        os.kill(pid, signal.SIGKILL)
+    with qtbot.waitSignal(indexing.indexing.finished, timeout=demo.PATIENCE) as finished:
+        pass
+    assert finished.args[0].vectors == MANY
+    assert indexing.jobs.worker_pid("encoder") != pid
+    assert any("goes on where it was" in notice.text for notice in notices)
+    qtbot.waitUntil(lambda: not any(map(is_alive, children)), timeout=5000)
+    demo.show(qtbot, indexing, index)
+
+
+def test_that_an_unfinished_index_can_be_shown_and_is_offered_to_go_on(
+    qtbot, indexing, many, tmp_path, notices
+):
+    index = tmp_path / "many.index"
+    indexing.indexing.start(str(many), str(demo.CLIP), str(index))
+    wait_for_pictures(qtbot, indexing, 32)
+    # What there is can be looked at and asked while the run goes on.
+    qtbot.wait(100)
+    indexing.indexing.pause()
+    demo.show(qtbot, indexing, index)
+    assert indexing.document.pictures.rows == MANY
+    assert indexing.document.table.health.counts.nan > 0
+    indexing.indexing.cancel()
+    qtbot.waitUntil(lambda: not indexing.indexing.is_running, timeout=demo.PATIENCE)
+    indexing.opening.close_source(str(index))
+    notices.clear()
+    demo.show(qtbot, indexing, index)
+    offered = next(notice for notice in notices if "not indexed yet" in notice.text)
+    with qtbot.waitSignal(indexing.indexing.finished, timeout=demo.PATIENCE):
+        dict(offered.actions)["Go on"]()
+    qtbot.waitUntil(lambda: indexing.document.table.health.counts.nan == 0, timeout=demo.PATIENCE)
+
+
+def test_that_a_second_folder_waits_for_the_first(qtbot, indexing, many, tmp_path, notices):
+    indexing.indexing.start(str(many), str(demo.CLIP), str(tmp_path / "many.index"))
+    indexing.indexing.start(str(demo.SCENES), str(demo.CLIP), str(tmp_path / "scenes.index"))
+    assert "Another folder is being indexed" in notices[-1].text
+    indexing.indexing.cancel()
+    qtbot.waitUntil(lambda: not indexing.indexing.is_running, timeout=demo.PATIENCE)
+    assert not (tmp_path / "scenes.index").exists()
+
+
+def test_that_a_folder_without_pictures_is_a_sentence(qtbot, indexing, tmp_path, notices):
+    (tmp_path / "empty").mkdir()
+    indexing.indexing.start(str(tmp_path / "empty"), str(demo.CLIP))
+    qtbot.waitUntil(lambda: not indexing.indexing.is_running, timeout=demo.PATIENCE)
+    assert "holds no pictures" in notices[-1].text
