@@ -77,5 +77,14 @@ class KernelLoader(QObject):
 
 
 def _are_compiled() -> bool:
-    folder = Path(explorer.render.__file__).parent / "__pycache__"
-    return any(folder.glob("kernels.splat-*.nbi"))
+    """Whether the cache beside the kernels holds one file for each, newer than its source."""
+    folder = Path(explorer.render.__file__).parent / "kernels"
+    for source in folder.glob("*.py"):
+        newer = [
+            compiled
+            for compiled in (folder / "__pycache__").glob(f"{source.stem}.*.nbi")
+            if compiled.stat().st_mtime >= source.stat().st_mtime
+        ]
+        if len(newer) < source.read_text("utf-8").count("\n@compiled("):
+            return False
+    return True

@@ -286,7 +286,7 @@ def test_that_a_disc_is_the_same_from_all_four_sides():
 
 
 def test_that_numba_is_loaded_only_when_something_is_drawn():
-    names = "raster labels density selection hit palette viewport"
+    names = "raster labels density selection hit palette viewport points point_index camera thumbnails budget"
     code = "; ".join(f"import explorer.render.{name}" for name in names.split())
     code += "; import sys; sys.exit(bool({'numba', 'PySide6'} & set(sys.modules)))"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
