@@ -3,7 +3,8 @@
 What ``umap_layout`` computes point by point: a point goes along its due edges one after the other,
 everything else standing where it was before the epoch. Here all points take their first edge at once,
 then those that have one their second, and so on. No sum is left to chance, so that a seed gives the same
-picture, bit for bit, on one kind of device; not the same as another kind's, for they round differently.
+picture, bit for bit, on one kind of device (a processor: with as many threads); not the same as another
+kind's, for they round differently.
 """
 
 from __future__ import annotations

@@ -58,6 +58,7 @@ def test_that_a_sample_of_rows_tells_of_all(monkeypatch: pytest.MonkeyPatch) -> 
     xy = positions_of(vectors)
     everything = measure_trust(vectors, xy)
     monkeypatch.setattr(trust_module, "_MOST_RANKED", 500_000)
+    monkeypatch.setattr(trust_module, "_LEAST_SAMPLE", 100)
     some = measure_trust(vectors, xy)
     assert some.sample == 333
     assert some.trustworthiness == pytest.approx(everything.trustworthiness, abs=0.01)
