@@ -63,7 +63,8 @@ class MainWindow(QMainWindow):
         self.setMinimumSize(720, 480)
         room = self.screen().availableGeometry()
         self.resize(min(1440, room.width()), min(900, room.height() - TITLE_BAR))
-        self.map = MapView(session)
+        self.thumbnails = Thumbnails(parent=self)
+        self.map = MapView(session, self.thumbnails)
         self.files = FileCommands(self, session)
         self.start = StartPage(
             session,
@@ -72,7 +73,6 @@ class MainWindow(QMainWindow):
             demo=self.files.open_demo,
         )
         self.query = QueryBar(session)
-        self.thumbnails = Thumbnails(parent=self)
         self.answer = AnswerPanel(session, self.thumbnails)
         self.lookup = LookupPanel(session)
         self.selection = SelectionPanel(session)
@@ -174,6 +174,8 @@ class MainWindow(QMainWindow):
             "more_labels": lambda: self.step_labels(1),
             "fewer_labels": lambda: self.step_labels(-1),
             "quarantined": files.show_quarantined,
+            "pictures": lambda: canvas.show_pictures(not canvas.pictures.shown),
+            "legend": lambda: canvas.legend.open_whole(),
             "lasso": lambda: canvas.use_tool(Tool.LASSO),
             "box": lambda: canvas.use_tool(Tool.BOX),
             "select_answer": session.selecting.select_query,

@@ -8,6 +8,7 @@ import numpy as np
 from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
 from PySide6.QtGui import QMouseEvent
 from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
 
 from explorer.views.main_window import MainWindow
 
@@ -46,6 +47,13 @@ def _send(
     viewport = window.map.canvas.viewport()
     everywhere = QPointF(viewport.mapToGlobal(place))
     QApplication.sendEvent(viewport, QMouseEvent(kind, QPointF(place), everywhere, button, held, keys))
+
+
+def rest(qtbot: QtBot, window: MainWindow) -> None:
+    """Wait until the map is still and drawn to the finest: from then on its points can be hit."""
+    canvas = window.map.canvas
+    qtbot.waitUntil(lambda: not canvas.moves and not canvas.item.refining, timeout=10_000)
+    canvas.viewport().repaint()
 
 
 def pixels(window: MainWindow) -> np.ndarray:

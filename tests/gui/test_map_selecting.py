@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from map_driver import box_around, drag, pixels
+from map_driver import box_around, drag, pixels, rest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
@@ -95,7 +95,7 @@ def test_that_shift_and_drag_draws_a_lasso_while_the_pointer_is_in_use(open_wind
 
 def test_that_a_click_with_control_takes_a_row_in_and_out(qtbot: QtBot, open_window: MainWindow) -> None:
     document, canvas = open_window.session.document, open_window.map.canvas
-    canvas.repaint()
+    rest(qtbot, open_window)
     row = canvas.item.row_at(*(place := place_of(open_window, 3)).toTuple())
     for expected in ([row], []):
         qtbot.mouseClick(canvas.viewport(), Qt.MouseButton.LeftButton, CONTROL, place)

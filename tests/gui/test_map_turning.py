@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from map_driver import box_around, drag, move, pixels
+from map_driver import box_around, drag, move, pixels, rest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
@@ -64,8 +64,7 @@ def test_that_the_other_button_moves_and_arrow_keys_turn(turning: MainWindow) ->
 def test_that_hover_click_and_box_find_rows_where_they_are_seen(qtbot: QtBot, turning: MainWindow) -> None:
     document, canvas = turning.session.document, turning.map.canvas
     drag(turning, [QPoint(300, 300), QPoint(390, 350)])
-    qtbot.wait(200)
-    canvas.viewport().repaint()
+    rest(qtbot, turning)
     places = pixels(turning)
     row = int(np.nanargmin(places[:, 0]))
     move(turning, QPoint(*np.rint(places[row]).astype(int).tolist()))

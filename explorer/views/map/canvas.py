@@ -132,6 +132,11 @@ class Canvas(pg.GraphicsView):
         scale = width / seen.width() if seen.width() > 0 else 1.0
         return Viewport(width, height, seen.center().x(), seen.center().y(), scale)
 
+    @property
+    def moves(self) -> bool:
+        """Whether the view still moves, or has only just stopped."""
+        return self._still.isActive()
+
     def show_viewport(self, view: Viewport) -> None:
         """See that part of the plane."""
         width, height = view.width / view.scale, view.height / view.scale

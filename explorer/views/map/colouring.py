@@ -74,6 +74,9 @@ def coloured(document: Document, theme: Theme) -> Coloured:
             return Coloured(np.zeros(table.listing.rows, np.uint8), one, title)
         found = _sequence(values, f"{by} · {shown}", theme)
     palette = found.palette.copy()
+    for code, colour in document.colouring.recoloured.items():
+        if code < len(palette):
+            palette[code, :3] = colour
     palette[[code for code in document.colouring.hidden if code < len(palette)], 3] = HIDDEN_OPACITY
     return Coloured(found.codes, palette, found.title, found.entries, found.scale)
 

@@ -14,6 +14,7 @@ from explorer.core.selection import mask_of
 from explorer.document import Document, LayoutStage
 from explorer.export.figure import Figure, Legend, LegendEntry, LegendScale, Link
 from explorer.export.labelling import with_labels
+from explorer.export.legend import legend_layout
 from explorer.export.text import TextCache
 from explorer.render.density import prefers_density
 from explorer.render.labels import LabelDensity, Placement
@@ -23,11 +24,14 @@ from explorer.render.raster import dots_for
 from explorer.render.viewport import Viewport
 from explorer.views.map.colouring import Coloured, coloured
 from explorer.views.map.kept import Kept
+from explorer.views.map.pictures_on_map import PicturesOnMap
 from explorer.views.map.places import Places, Shown
 
 SHOWN_RESULTS = 15
 DRAWN_AS_THEY_ARE = 2
 """Tables of so few dimensions are not projected."""
+MOST_NUMBERED = 1000
+FILE_NAMES = "file names"
 NO_ROWS = np.empty(0, np.int64)
 
 IndexOf = Callable[[NDArray[np.float32]], PointIndex | None]
@@ -70,14 +74,22 @@ def facts_of(document: Document) -> TableFacts:
 class FigureMaker:
     """Makes figures of the document, keeping between calls what is slow to make."""
 
-    def __init__(self, document: Document, cache: TextCache, index_of: IndexOf = lambda _xy: None) -> None:
+    def __init__(
+        self,
+        document: Document,
+        cache: TextCache,
+        pictures: PicturesOnMap,
+        index_of: IndexOf = lambda _xy: None,
+    ) -> None:
         self._document = document
+        self._pictures = pictures
         self._cache = cache
         self._index_of = index_of
         self._dense = False
         self._placement: Placement | None = None
         self._standing: Kept[NDArray[np.int64]] = Kept()
         self._chosen: Kept[NDArray[np.int64]] = Kept()
+        self._unseen: Kept[NDArray[np.int64]] = Kept()
         self.places = Places(document)
         self.facts = TableFacts(NO_ROWS, {}, 0)
         self.colours: Coloured | None = None
@@ -87,7 +99,7 @@ class FigureMaker:
         """Take up another table."""
         self.facts = facts_of(self._document)
         self._placement = None
-        for kept in (self._standing, self._chosen, self.places):
+        for kept in (self._standing, self._chosen, self._unseen, self.places):
             kept.forget()
 
     def colours_changed(self, theme: Theme) -> None:
@@ -144,15 +156,15 @@ class FigureMaker:
             subtitle=_subtitle(document) if titled else "",
             **self._answer_on_map(shown),
         )
-        density = LabelDensity(document.label_density)
-        if table.labels is None and len(xy) > 1000:
-            density = LabelDensity.NONE
+        nearness = view.scale / self.fitted_scale
+        figure = self._pictures.added_to(figure, nearness, _covered(figure, obstacles), moving=moving)
+        order = self._order(standing)
         figure, self._placement = with_labels(
             figure,
             lambda row: label_of(table.labels, row),
             self._cache,
-            density=density,
-            order=self._order(standing) if table.labels is not None else None,
+            density=LabelDensity(document.label_density if self._are_named(order) else "none"),
+            order=order,
             twins=self.facts.twins,
             obstacles=obstacles,
             previous=self._placement,
@@ -171,16 +183,24 @@ class FigureMaker:
             fitting,
         )
 
-    def _order(self, standing: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Rows by importance for labels: of those that stand out, where some do."""
-        order = self.facts.order
-        if not len(standing):
+    def _order(self, standing: NDArray[np.int64]) -> NDArray[np.int64] | None:
+        """Rows by importance for labels, of those that stand out where some do; None without labels."""
+        table, order = self._document.table, self.facts.order
+        if table is None or table.labels is None:
+            return None
+        if len(standing):
+            rows = table.listing.rows
+            order = self._chosen.of(lambda: order[mask_of(standing, rows)[order]], standing, order)
+        # A file's name beside its picture tells nothing.
+        carries = self._pictures.carries if table.labels.source.startswith(FILE_NAMES) else None
+        if carries is None:
             return order
-        return self._chosen.of(lambda: order[mask_of(standing, self._rows)[order]], standing, order)
+        return self._unseen.of(lambda: order[~carries[order]], order, carries)
 
-    @property
-    def _rows(self) -> int:
-        return 0 if self._document.table is None else self._document.table.listing.rows
+    def _are_named(self, order: NDArray[np.int64] | None) -> bool:
+        if order is None:
+            return self.facts.shown <= MOST_NUMBERED
+        return len(order) > 0
 
     def _answer_on_map(self, shown: Shown) -> dict:
         answer, xy = self._document.answer, shown.xy
@@ -198,6 +218,15 @@ class FigureMaker:
         if star is None:
             return {}
         return {"results": placed, "stars": (star,), "links": (Link(*star, tuple(placed.tolist())),)}
+
+
+def _covered(figure: Figure, obstacles: NDArray[np.float64] | None) -> NDArray[np.float64]:
+    """Left, top, width, height of what lies over the map, the legend with it."""
+    boxes = [np.zeros((0, 4))] if obstacles is None else [obstacles]
+    layout = legend_layout(figure)
+    if layout is not None:
+        boxes.append(np.array([layout.card.getRect()], np.float64))
+    return np.concatenate(boxes)
 
 
 def _legend(document: Document, colours: Coloured) -> Legend | None:

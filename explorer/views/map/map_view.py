@@ -18,16 +18,20 @@ from explorer.export.legend import legend_layout
 from explorer.render.camera import Camera
 from explorer.render.selection import rows_in_polygon
 from explorer.views.map.canvas import Canvas, Tool
+from explorer.views.map.colouring import Coloured
 from explorer.views.map.figure_maker import FigureMaker
 from explorer.views.map.fitting import fitted_view
 from explorer.views.map.hover_card import HoverCard
 from explorer.views.map.kernel_loader import KernelLoader
+from explorer.views.map.legend_tools import LegendTools
+from explorer.views.map.pictures_on_map import PicturesOnMap
 from explorer.views.map.point_indexing import PointIndexing
 from explorer.views.map.pointing import Pointing
 from explorer.views.map.selection_card import SelectionCard
 from explorer.views.map.tools import Tool as MapTool
 from explorer.views.map.tools import Tools
 from explorer.views.theme import current_colours
+from explorer.views.thumbnails import Thumbnails
 
 FRAME_MS = 40
 AFTER_FIRST_PICTURE_MS = 60
@@ -48,7 +52,7 @@ class MapView(QWidget):
     escape_pressed = Signal()
     pointed_at = Signal(int)
 
-    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
+    def __init__(self, session: Session, thumbnails: Thumbnails, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._session = session
         self.canvas = Canvas()
@@ -66,10 +70,13 @@ class MapView(QWidget):
                 MapTool("lasso", "Select with a lasso (L, or Shift and drag)", self._lasso, checkable=True),
                 MapTool("box-select", "Select with a box (B)", self._box, checkable=True),
             ),
-            (MapTool("labels", "Labels: none, few, fit, many", self._next_density),),
+            (
+                MapTool("pictures", "Pictures in place of dots (P)", self.show_pictures, checkable=True),
+                MapTool("labels", "Labels: none, few, fit, many", self._next_density),
+            ),
         )
         self.selection = SelectionCard(self, session)
-        self.card = HoverCard(self)
+        self.card = HoverCard(self, thumbnails)
         self.hint = QLabel("Drop to open", self)
         self.hint.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.hint.hide()
@@ -81,11 +88,15 @@ class MapView(QWidget):
         self.waiting.setProperty("quiet", True)
         self._indexing = PointIndexing(self)
         self._indexing.ready.connect(self.redraw)
-        self._maker = FigureMaker(session.document, self.canvas.item.cache, self._indexing.index_of)
+        self.pictures = PicturesOnMap(session.document, thumbnails, self)
+        self._maker = FigureMaker(
+            session.document, self.canvas.item.cache, self.pictures, self._indexing.index_of
+        )
         self._follows = True
         self.pointing = Pointing(
             session, self.canvas, self.card, lambda row: self._maker.facts.twins.get(row, 1)
         )
+        self.legend = LegendTools(session, self, lambda: self.canvas.item.figure, lambda: self.colours)
         self._kernels = KernelLoader(self)
         self._kernels.ready.connect(self._positions_changed)
         QTimer.singleShot(AFTER_FIRST_PICTURE_MS, self, self._kernels.start)
@@ -100,11 +111,13 @@ class MapView(QWidget):
         canvas.view_changed.connect(lambda moving: self.redraw(coarse=moving))
         canvas.moved_by_hand.connect(self._taken_over)
         canvas.clicked.connect(self._clicked)
-        canvas.double_clicked.connect(lambda _place: self.fit())
+        canvas.double_clicked.connect(self._double_clicked)
+        canvas.menu_wanted.connect(self._open_menu)
         canvas.drawn.connect(self._drawn)
         canvas.turned.connect(self._turn)
         self.pointing.ringed.connect(self._show_ring)
         self.pointing.pointed_at.connect(self.pointed_at)
+        self.pictures.arrived.connect(self.redraw)
         canvas.reached_by_key.connect(self.ring.setVisible)
         canvas.tab_pressed.connect(self.tab_pressed)
         canvas.escape_pressed.connect(self._escape)
@@ -126,6 +139,10 @@ class MapView(QWidget):
 
     def _table_changed(self) -> None:
         self._maker.table_changed()
+        self.pictures.table_changed()
+        self.tools.offer("pictures", self.pictures.offered)
+        self.tools["pictures"].setChecked(self.pictures.shown)
+        self._place_cards()
         self._maker.colours_changed(current_colours())
         self._follows = True
         self.pointing.forget()
@@ -190,7 +207,9 @@ class MapView(QWidget):
 
     def picture(self) -> Figure | None:
         """The map as it is seen, with title and query, as it leaves the window."""
-        maker = FigureMaker(self._session.document, self.canvas.item.cache, self._indexing.index_of)
+        maker = FigureMaker(
+            self._session.document, self.canvas.item.cache, self.pictures, self._indexing.index_of
+        )
         maker.table_changed()
         maker.colours_changed(current_colours())
         maker.fitted_scale = self._maker.fitted_scale
@@ -224,11 +243,22 @@ class MapView(QWidget):
         self._follows = False
         self.card.hide()
 
+    def show_pictures(self, shown: bool) -> None:
+        """Show rows' pictures in place of their dots, or the dots."""
+        self.pictures.show_pictures(shown)
+        self.tools["pictures"].setChecked(self.pictures.shown)
+        self.redraw()
+
     def _lasso(self) -> None:
         self.use_tool(Tool.LASSO)
 
     def _box(self) -> None:
         self.use_tool(Tool.BOX)
+
+    @property
+    def colours(self) -> Coloured | None:
+        """What the colours are and mean now."""
+        return self._maker.colours
 
     @property
     def camera(self) -> Camera:
@@ -260,7 +290,10 @@ class MapView(QWidget):
             self.canvas.item.show_figure(replace(figure, hover=self.pointing.row), points_changed=False)
 
     def _clicked(self, row: int, place: QPointF, modifiers: Qt.KeyboardModifier) -> None:
-        if self._clicked_legend(place) or row < 0:
+        if self.legend.holds(place):
+            self.legend.click(place)
+            return
+        if row < 0:
             return
         selecting = self._session.selecting
         if modifiers & Qt.KeyboardModifier.ControlModifier:
@@ -269,6 +302,15 @@ class MapView(QWidget):
             selecting.take(np.array([row]), self.selection.mode_for(modifiers))
         else:
             self._session.asking.ask_row(row)
+
+    def _double_clicked(self, place: QPointF) -> None:
+        if self.legend.holds(place):
+            self.legend.double_click(place)
+        else:
+            self.fit()
+
+    def _open_menu(self, _row: int, place: QPointF) -> None:
+        self.legend.open_menu(place, self.canvas.mapToGlobal(place.toPoint()))
 
     def use_tool(self, tool: Tool) -> None:
         """Take up the lasso, the box or, with either once more, the pointer."""
@@ -300,18 +342,6 @@ class MapView(QWidget):
             self.use_tool(Tool.POINTER)
         else:
             self.escape_pressed.emit()
-
-    def _clicked_legend(self, place: QPointF) -> bool:
-        figure = self.canvas.item.figure
-        layout = None if figure is None else legend_layout(figure)
-        if layout is None or not layout.card.contains(place) or self._maker.colours is None:
-            return False
-        document = self._session.document
-        for line, (code, _) in zip(layout.lines, self._maker.colours.entries, strict=False):
-            if line.contains(place):
-                hidden = document.colouring.hidden ^ {code}
-                document.set_colouring(replace(document.colouring, hidden=hidden))
-        return True
 
     # What floats
 

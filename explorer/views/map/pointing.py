@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from PySide6.QtCore import QObject, QPointF, Qt, Signal
+from PySide6.QtCore import QObject, QPointF, QRectF, QSizeF, Qt, Signal
 
 from explorer.commands import Session
 from explorer.export.figure import Figure
@@ -69,9 +69,15 @@ class Pointing(QObject):
 
     def _speak_of(self, row: int) -> None:
         figure = self._canvas.item.figure
-        if figure is not None:
+        if figure is None:
+            return
+        picture = next((each for each in figure.thumbnails if each.row == row), None)
+        if picture is not None:
+            point = QRectF(picture.x, picture.y, picture.width, picture.height)
+        else:
             centre = figure.viewport.to_pixels(figure.xy[row : row + 1])[0]
-            self._card.speak_of(self._session.document, row, QPointF(*centre), self._twins(row))
+            point = QRectF(QPointF(*centre), QSizeF())
+        self._card.speak_of(self._session.document, row, point, self._twins(row))
 
     # By key
 
