@@ -92,6 +92,7 @@ class Thumbnails(QObject):
         self._kept: OrderedDict[int, Loaded] = OrderedDict()
         self._bytes = 0
         self._shown: dict[int, frozenset[int]] = {}
+        self._all_shown: frozenset[int] = frozenset()
         self._lock = threading.Lock()  # over the next four, and the pictures
         self._waiting: dict[int, None] = {}  # the last one is the next
         self._under_way: set[int] = set()
@@ -113,6 +114,7 @@ class Thumbnails(QObject):
         self._kept.clear()
         self._bytes = 0
         self._shown.clear()
+        self._all_shown = frozenset()
 
     def close(self) -> None:
         """Forget everything and wait for the threads to end."""
@@ -165,7 +167,8 @@ class Thumbnails(QObject):
         """
         before = self._shown.get(id(viewer), frozenset())
         self._shown[id(viewer)] = frozenset(rows)
-        gone = before.difference(*self._shown.values())
+        self._all_shown = frozenset().union(*self._shown.values())
+        gone = before - self._all_shown
         if gone:
             with self._lock:
                 for row in gone:
@@ -220,8 +223,8 @@ class Thumbnails(QObject):
     def _make_room(self) -> None:
         if self._bytes <= self._most_bytes:
             return
-        shown = frozenset().union(*self._shown.values())
-        for row in [row for row in self._kept if row not in shown][:-1]:
+        spare = [row for row in self._kept if row not in self._all_shown]
+        for row in spare[:-1]:
             self._bytes -= self._kept.pop(row).bytes
             if self._bytes <= self._most_bytes:
                 return

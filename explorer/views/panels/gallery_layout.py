@@ -87,10 +87,18 @@ class GalleryLayout:
 
     def between(self, top: float, bottom: float) -> list[Cell]:
         """The pictures of all lines that are seen, wholly or in part, between two heights."""
-        if not self.count or bottom <= 0:
-            return []
-        lines = range(self.line_at(top), self.line_at(bottom) + 1)
+        lines = self._lines_between(top, bottom)
         return [cell for line in lines for cell in self.cells(line)]
+
+    def places_between(self, top: float, bottom: float) -> range:
+        """The places of those pictures, which is quicker to know."""
+        lines = self._lines_between(top, bottom)
+        return range(int(self.starts[lines.start]), int(self.starts[lines.stop])) if lines else range(0)
+
+    def _lines_between(self, top: float, bottom: float) -> range:
+        if not self.count or bottom < 0 or top >= self.tops[-1]:
+            return range(0)
+        return range(self.line_at(top), self.line_at(bottom) + 1)
 
     def at(self, x: float, y: float) -> int:
         """The picture at a point, what is written below it included; -1 where there is none."""

@@ -231,19 +231,18 @@ class GalleryView(QAbstractItemView):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         top, page = self.verticalOffset(), self.viewport().height()
-        cells = self.arrangement.between(top - _EDGE, top + page)
-        self._in_view = {self._gallery.row_at(cell.place): cell.place for cell in cells}
-        self._load(cells, top, page)
+        if event.rect().contains(self.viewport().rect()):
+            self._load(top, page)
         painter = QPainter(self.viewport())
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform)
         font = small_figures(self.font())
         current, chosen = self.currentIndex().row(), self.selectionModel()
-        for cell in cells:
+        dirty = QRectF(event.rect())
+        for cell in self.arrangement.between(top + dirty.top() - 2 * _EDGE, top + dirty.bottom() + _EDGE):
             box = self._rect(cell)
-            if not box.adjusted(-3, -3, 3, BELOW).intersects(QRectF(event.rect())):
-                continue
-            paint_tile(painter, self._tile(cell, box, current, chosen), font)
+            if box.adjusted(-3, -3, 3, BELOW).intersects(dirty):
+                paint_tile(painter, self._tile(cell, box, current, chosen), font)
         if self.arrangement.count and top + 2 * page > self.arrangement.total_height:
             self.end_neared.emit()
 
@@ -264,13 +263,16 @@ class GalleryView(QAbstractItemView):
             model.pictures is not None and model.pictures.is_animated(row),
         )
 
-    def _load(self, cells: list[Cell], top: int, page: int) -> None:
+    def _load(self, top: int, page: int) -> None:
         """Have the pictures in view loaded, the first one first, and then those of the next page."""
-        ahead = self.arrangement.between(top + page, top + 2 * page) if cells else []
-        rows = list(dict.fromkeys(self._gallery.row_at(cell.place) for cell in (*cells, *ahead)))
-        for row in reversed(rows):
+        seen = self.arrangement.places_between(top - _EDGE, top + page)
+        ahead = self.arrangement.places_between(top + page, top + 2 * page)
+        rows = self._gallery.rows
+        self._in_view = {int(rows[place]): place for place in seen}
+        wanted = list(dict.fromkeys((*self._in_view, *rows[ahead.start : ahead.stop].tolist())))
+        for row in reversed(wanted):
             self._thumbnails.loaded(row)
-        self._thumbnails.want(self, rows)
+        self._thumbnails.want(self, wanted)
 
     def _arrived(self, row: int) -> None:
         place = self._in_view.get(row)
