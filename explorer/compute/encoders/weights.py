@@ -79,8 +79,12 @@ class Weights:
         Raises
         ------
         ExplorerError
-            It is not there, or can't be read.
+            It is not there, can't be read, or does not hold real numbers.
         """
+        if not self._tensor(name).is_number:
+            raise ExplorerError(
+                f"{self.path.name} is not the model that it seems: {name} holds no real numbers."
+            )
         # NumPy knows all stored types here, torch's own conversion only some of them.
         return torch.from_numpy(np.array(self._tensor(name).read(), np.float32, order="C"))
 

@@ -240,14 +240,8 @@ class StageModel:
             tokens, cut = _cut(tokenized, way[1].limit)
             notes += [*tokenized.notes, *cut]
             first = _first_stages(tokens, way[1].rows)
-        with torch.inference_mode(), _threads(self.threads):
-            computed = self.compute(
-                Input(
-                    torch.tensor([token.id for token in tokens]) if tokens else None,
-                    picture,
-                    None if way is None or not way[0] else way[0],
-                )
-            )
+        ids_of = torch.tensor([token.id for token in tokens]) if tokens else None
+        computed = self._compute(Input(ids_of, picture, None if way is None or not way[0] else way[0]))
         stages = _placed(first, computed.stages)
         notes += [*computed.notes, *_faults(stages), *self.notes]
         left_out = () if tokenized is None else tokenized.left_out
@@ -272,6 +266,17 @@ class StageModel:
             The model reads no text, or there is no vocabulary to read it with.
         """
         return self._tokens(self._way(side), text, None, special) or Tokenized(())
+
+    def _compute(self, given: Input) -> Computed:
+        try:
+            with torch.inference_mode(), _threads(self.threads):
+                return self.compute(given)
+        except (MemoryError, torch.OutOfMemoryError) as error:
+            raise ExplorerError("This takes more memory than there is.", detail=str(error)) from error
+        except (RuntimeError, ValueError, IndexError) as error:  # torch's own, where shapes do not fit
+            raise ExplorerError(
+                f"{self.path.name} cannot be run: its tensors do not fit each other.", detail=str(error)
+            ) from error
 
     def _way(self, side: str | None) -> tuple[str, TextSide] | None:
         if side is not None and side not in self.texts:

@@ -24,7 +24,7 @@ from explorer.compute.stages.base import (
     stage,
     token_rows,
 )
-from explorer.compute.stages.linear import Linear, Norm, read_linear, read_norm, read_shaped
+from explorer.compute.stages.linear import Linear, Norm, read_linear, read_norm, read_shaped, table_shape
 from explorer.compute.stages.tokenizers import text_side
 from explorer.core.errors import ExplorerError
 from explorer.core.stages import Needs, Stage
@@ -32,6 +32,8 @@ from explorer.readers.hf_config import read_json
 
 _PREFIXES = ("bert.", "distilbert.", "roberta.", "electra.", "camembert.", "xlm_roberta.", "")
 _WORDS = "embeddings.word_embeddings.weight"
+_PLACES = "embeddings.position_embeddings.weight"
+_KINDS = "embeddings.token_type_embeddings.weight"
 _HEAD = 64  # usual width of a head
 _OFFSET = 2  # RoBERTa's first places are kept for padding
 _ROBERTA_PLACES = 514
@@ -167,7 +169,7 @@ def read_bert(weights: Weights, heads: int | None, config: Mapping[str, Any]) ->
     """
     if weights.has("embeddings_project."):
         raise ExplorerError("An ELECTRA with embeddings of another width than its layers is not run here.")
-    dim = weights.shape(_WORDS)[1]
+    dim = table_shape(weights, _WORDS)[1]
     is_roberta = _is_roberta(weights, config)
     eps = _number(config.get("layer_norm_eps"), 1e-5 if is_roberta else 1e-12)
     told = config.get("num_attention_heads", config.get("n_heads"))
@@ -183,20 +185,17 @@ def read_bert(weights: Weights, heads: int | None, config: Mapping[str, Any]) ->
         _layer(weights, names, number, dim, count, eps, _ACTIVATIONS[activation])
         for number in range(weights.count(re.escape(names.layer) + r"\.(\d+)\."))
     )
-    kinds = "embeddings.token_type_embeddings.weight"
-    places = "embeddings.position_embeddings.weight"
-    return (
-        Bert(
-            weights,
-            count,
-            read_shaped(weights, places, (weights.shape(places)[0], dim))[_OFFSET if is_roberta else 0 :],
-            read_shaped(weights, kinds, (weights.shape(kinds)[0], dim))[0] if kinds in weights else None,
-            read_norm(weights, "embeddings.LayerNorm", dim, eps),
-            layers,
-            read_linear(weights, "pooler.dense", dim, dim) if weights.has("pooler.dense.") else None,
-        ),
-        notes,
+    places, kinds = _table(weights, _PLACES, dim), _table(weights, _KINDS, dim) if _KINDS in weights else None
+    bert = Bert(
+        weights,
+        count,
+        places[_OFFSET if is_roberta else 0 :],
+        None if kinds is None else kinds[0],
+        read_norm(weights, "embeddings.LayerNorm", dim, eps),
+        layers,
+        read_linear(weights, "pooler.dense", dim, dim) if weights.has("pooler.dense.") else None,
     )
+    return bert, notes
 
 
 def matches(weights: Weights) -> bool:
@@ -277,9 +276,12 @@ def _is_roberta(weights: Weights, config: object) -> bool:
     told = config.get("model_type") if isinstance(config, Mapping) else None
     if isinstance(told, str):
         return "roberta" in told or told == "camembert"
-    kinds = "embeddings.token_type_embeddings.weight"
-    one_kind = kinds in weights and weights.shape(kinds)[0] == 1
-    return one_kind or weights.shape("embeddings.position_embeddings.weight")[0] == _ROBERTA_PLACES
+    one_kind = _KINDS in weights and table_shape(weights, _KINDS)[0] == 1
+    return one_kind or table_shape(weights, _PLACES)[0] == _ROBERTA_PLACES
+
+
+def _table(weights: Weights, name: str, dim: int) -> torch.Tensor:
+    return read_shaped(weights, name, (table_shape(weights, name)[0], dim))
 
 
 def _number(value: object, default: float) -> float:

@@ -19,11 +19,10 @@ from explorer.compute.stages.base import (
     stage,
     token_rows,
 )
-from explorer.compute.stages.linear import Linear, read_linear, read_norm, read_shaped
+from explorer.compute.stages.linear import Linear, read_linear, read_norm, read_shaped, table_shape
 from explorer.compute.stages.prenorm import PreNormLayer, gelu_tanh, run_layers
 from explorer.compute.stages.tokenizers import text_side
 from explorer.compute.stages.words import EventTokenizer
-from explorer.core.errors import ExplorerError
 from explorer.core.labels import Labels
 from explorer.core.stages import Needs
 from explorer.readers.hf_config import read_json
@@ -50,8 +49,8 @@ def open_model(opening: Opening) -> StageModel:
         Tensors are missing or of other shapes.
     """
     weights = _own(opening.weights)
-    rows, dim = _matrix(weights, "wte.weight")
-    places = read_shaped(weights, "wpe.weight", (_matrix(weights, "wpe.weight")[0], dim))
+    rows, dim = table_shape(weights, "wte.weight")
+    places = read_shaped(weights, "wpe.weight", (table_shape(weights, "wpe.weight")[0], dim))
     transposed = weights.shape("h.0.attn.c_attn.weight") == (dim, 3 * dim)
     is_music = rows == _EVENTS and not transposed
     heads, notes = _heads(opening, dim, transposed, is_music)
@@ -111,7 +110,7 @@ def _layer(weights: Weights, number: int, dim: int, heads: int, transposed: bool
         weight = read_shaped(own, f"{name}.weight", (inputs, outputs))
         return Linear(weight.T.contiguous(), read_shaped(own, f"{name}.bias", (outputs,)))
 
-    inner = _matrix(own, "mlp.c_fc.weight")[transposed]
+    inner = table_shape(own, "mlp.c_fc.weight")[transposed]
     query, key, value = _thirds(linear("attn.c_attn", dim, 3 * dim))
     return PreNormLayer(
         heads=heads,
@@ -132,11 +131,3 @@ def _thirds(joined: Linear) -> list[Linear]:
     weights = joined.weight.chunk(3)
     biases = [None] * 3 if joined.bias is None else joined.bias.chunk(3)
     return [Linear(weight, bias) for weight, bias in zip(weights, biases, strict=True)]
-
-
-def _matrix(weights: Weights, name: str) -> tuple[int, int]:
-    """A matrix's shape; raises ExplorerError where the tensor is none."""
-    shape = weights.shape(name)
-    if len(shape) != 2:
-        raise ExplorerError(f"{weights.path.name} is not the model that it seems: {name} is no matrix.")
-    return shape[0], shape[1]

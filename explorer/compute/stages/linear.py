@@ -83,6 +83,20 @@ def read_norm(weights: Weights, name: str, dim: int, eps: float = 1e-5) -> Norm:
     return Norm(weight, bias, eps)
 
 
+def table_shape(weights: Weights, name: str) -> tuple[int, int]:
+    """Rows and dim of a table.
+
+    Raises
+    ------
+    ExplorerError
+        It is missing, or no table of numbers.
+    """
+    shape = weights.shape(name)
+    if len(shape) != 2 or not shape[1] or not weights.tensors[name].is_number:
+        raise ExplorerError(f"{weights.path.name} is not the model that it seems: {name} is no table.")
+    return shape[0], shape[1]
+
+
 def read_shaped(weights: Weights, name: str, shape: tuple[int, ...]) -> torch.Tensor:
     """A tensor as float32.
 

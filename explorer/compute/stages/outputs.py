@@ -73,8 +73,10 @@ def _same(output: EmbeddingTable, table: EmbeddingTable) -> bool:
 
 
 def _unit(values: NDArray[np.float32]) -> NDArray[np.float32]:
-    lengths = np.linalg.norm(values, axis=1, keepdims=True)
-    unit: NDArray[np.float32] = np.divide(values, lengths, out=np.zeros_like(values), where=lengths > 0)
+    with np.errstate(over="ignore"):
+        lengths = np.linalg.norm(values, axis=1, keepdims=True)
+    there = (lengths > 0) & np.isfinite(lengths)
+    unit: NDArray[np.float32] = np.divide(values, lengths, out=np.zeros_like(values), where=there)
     return unit
 
 

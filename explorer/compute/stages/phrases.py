@@ -93,7 +93,7 @@ def compare_word(
     for ours, theirs in zip(*(run.stages for run in runs), strict=True):
         if ours.values is not None and ours.values.ndim == 2 and ours.of is Of.TOKENS:
             a, b = (_mean(stage, place) for stage, place in zip((ours, theirs), places, strict=True))
-            found.append(TokenComparison(ours.name, _cosine(a, b), float(np.linalg.norm(a - b))))
+            found.append(TokenComparison(ours.name, _cosine(a, b), _distance(a, b)))
     return tuple(found)
 
 
@@ -129,6 +129,12 @@ def _mean(stage: Stage, place: slice) -> NDArray[np.float32]:
     return found
 
 
+def _distance(a: NDArray[np.float32], b: NDArray[np.float32]) -> float:
+    with np.errstate(all="ignore"):
+        return float(np.linalg.norm(a - b))
+
+
 def _cosine(a: NDArray[np.float32], b: NDArray[np.float32]) -> float:
-    lengths = float(np.linalg.norm(a) * np.linalg.norm(b))
-    return float(a @ b) / lengths if lengths else float("nan")
+    with np.errstate(all="ignore"):
+        lengths = float(np.linalg.norm(a) * np.linalg.norm(b))
+        return float(a @ b) / lengths if lengths else float("nan")

@@ -50,7 +50,7 @@ def position_tables(opened: OpenedFile) -> tuple[PositionTable, ...]:
 
 
 def similarity(values: NDArray) -> NDArray[np.float32]:
-    """Cosine of each row with each other; 0 with a row of zeros.
+    """Cosine of each row with each other; 0 with a row of zeros or of what is no number.
 
     Parameters
     ----------
@@ -61,8 +61,10 @@ def similarity(values: NDArray) -> NDArray[np.float32]:
     float32 array, shape (n, n)
     """
     rows = np.asarray(values, np.float32)
-    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
-    unit = np.divide(rows, lengths, out=np.zeros_like(rows), where=lengths > 0)
+    with np.errstate(over="ignore"):
+        lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+    there = (lengths > 0) & np.isfinite(lengths)
+    unit = np.divide(rows, lengths, out=np.zeros_like(rows), where=there)
     found: NDArray[np.float32] = unit @ unit.T
     return found
 

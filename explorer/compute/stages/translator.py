@@ -24,7 +24,7 @@ from explorer.compute.stages.base import (
     stage,
     token_rows,
 )
-from explorer.compute.stages.linear import read_linear, read_shaped
+from explorer.compute.stages.linear import read_linear, read_shaped, table_shape
 from explorer.compute.stages.positions import interleaved
 from explorer.compute.stages.prenorm import PreNormLayer, run_layers
 from explorer.compute.stages.tokenizers import text_side
@@ -62,13 +62,13 @@ def open_model(opening: Opening) -> StageModel:
         Tensors are missing or of other shapes.
     """
     weights = opening.weights
-    dim = weights.shape(_TABLES["source"])[-1]
+    dim = table_shape(weights, _TABLES["source"])[1]
     heads, notes = heads_of(dim, opening.heads, _USUAL_HEADS)
     layers = [
         _layer(weights, number, dim, heads) for number in range(weights.count(r"encoder\.layers\.(\d+)\."))
     ]
     last = _norm(weights, "encoder.norm", dim)
-    positions = {side: _positions(weights, side, dim) for side in _TABLES}
+    positions = {side: _positions(weights, side) for side in _TABLES}
 
     def compute(given: Input) -> Computed:
         assert given.ids is not None
@@ -90,7 +90,7 @@ def open_model(opening: Opening) -> StageModel:
 
 def _text(opening: Opening, side: str, places: int) -> TextSide:
     labels = opening.labels(_TABLES[side])
-    rows = opening.weights.shape(_TABLES[side])[0]
+    rows = table_shape(opening.weights, _TABLES[side])[0]
     return text_side(opening, labels, rows, places, f"translator's {side} side")
 
 
@@ -108,12 +108,13 @@ def _looked_up(
     ]
 
 
-def _positions(weights: Weights, side: str, dim: int) -> torch.Tensor:
+def _positions(weights: Weights, side: str) -> torch.Tensor:
     """Shape (places, dim); computed where the file has none."""
-    name = _POSITIONS[side]
+    name, dim = _POSITIONS[side], table_shape(weights, _TABLES[side])[1]
     if name not in weights:
         return torch.from_numpy(interleaved(LONGEST, dim))
-    return read_shaped(weights, name, (1, weights.shape(name)[1:2][0], dim))[0]
+    places = (*weights.shape(name), 0, 0)[1]
+    return read_shaped(weights, name, (1, places, dim))[0]
 
 
 def _layer(weights: Weights, number: int, dim: int, heads: int) -> PreNormLayer:

@@ -16,6 +16,7 @@ from explorer.compute.stages.base import (
     stage,
     token_rows,
 )
+from explorer.compute.stages.linear import table_shape
 from explorer.compute.stages.tokenizers import text_side
 from explorer.core.errors import ExplorerError
 from explorer.core.stages import Needs
@@ -37,7 +38,7 @@ def open_model(opening: Opening) -> StageModel:
         Tensors are missing or of other shapes.
     """
     weights = opening.weights
-    rows, dim = _table_shape(weights)
+    rows, dim = table_shape(weights, _TABLE)
     layers = _layers(weights, dim)
 
     def compute(given: Input) -> Computed:
@@ -54,13 +55,6 @@ def open_model(opening: Opening) -> StageModel:
     labels = opening.labels(_TABLE)
     text = text_side(opening, labels, rows, LONGEST, "word LSTM")
     return StageModel("word LSTM", opening.path, Needs.TEXT, compute, {"": text})
-
-
-def _table_shape(weights: Weights) -> tuple[int, int]:
-    shape = weights.shape(_TABLE)
-    if len(shape) != 2:
-        raise ExplorerError(f"{_TABLE} is no table: its shape is {shape}.")
-    return shape[0], shape[1]
 
 
 def _layers(weights: Weights, dim: int) -> list[nn.LSTM]:

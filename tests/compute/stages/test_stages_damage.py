@@ -161,3 +161,36 @@ def test_that_a_picture_and_a_side_are_refused_by_a_model_without(tmp_path: Path
         opened.run(ids=[1], picture=Image.new("RGB", (4, 4)))
     with pytest.raises(ExplorerError, match="A GPT has no target side"):
         opened.run(ids=[1], side="target")
+
+
+def mixed_up(tensor: torch.Tensor, way: int) -> torch.Tensor:
+    ways = (
+        lambda: torch.zeros(()),
+        lambda: torch.zeros(0),
+        lambda: tensor[None],
+        lambda: tensor.flatten(),
+        lambda: tensor.to(torch.int64),
+        lambda: tensor.to(torch.complex64),
+        lambda: tensor.T.contiguous() if tensor.ndim == 2 else tensor[1:],
+        lambda: torch.zeros(3, 17),
+        lambda: tensor * torch.inf,
+        lambda: torch.cat([tensor, tensor]),
+    )
+    return ways[way % len(ways)]()
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_that_a_mixed_up_tensor_ends_in_a_sentence_or_in_a_whole_run(tmp_path: Path, model: str) -> None:
+    state = MODELS[model]()
+    refused = 0
+    for number, name in enumerate(state):
+        path = save({**state, name: mixed_up(state[name], number)}, tmp_path / "m.pth")
+        try:
+            opened = open_stage_model(path)
+            runs = [opened.run(ids=[1, 2, 3], side=side) for side in (opened.sides or (None,))]
+        except ExplorerError:
+            refused += 1
+            continue
+        for stage in (stage for run in runs for stage in run.stages if stage.values is not None):
+            assert stage.values.shape == stage.shape
+    assert refused > 0
