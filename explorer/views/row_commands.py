@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject
+from PySide6.QtWidgets import QDockWidget
 
 from explorer.commands import Session
 from explorer.views.actions import NEED_FILTER, NEED_ISOLATION, NEED_SELECTION, Actions
@@ -22,6 +23,7 @@ class RowCommands(QObject):
         self._session = session
         self._actions = actions
         self._had_selection = False
+        self._before: QDockWidget | None = None
         document = session.document
         document.undo_changed.connect(self._undo_changed)
         document.selection_changed.connect(self._selection_changed)
@@ -43,12 +45,23 @@ class RowCommands(QObject):
         """Bring the selection's dock out with the first rows selected, and away with the last."""
         self._enable()
         has_selection = len(self._session.document.selection) > 0
-        dock = self._window.selection_dock
         if has_selection != self._had_selection and not self._actions["only_map"].isChecked():
-            dock.setVisible(has_selection)
-            if has_selection:
-                dock.raise_()
+            self._show_dock(has_selection)
         self._had_selection = has_selection
+
+    def _show_dock(self, shown: bool) -> None:
+        dock = self._window.selection_dock
+        if shown:
+            others = self._window.tabifiedDockWidgets(dock)
+            dock.show()
+            others += self._window.tabifiedDockWidgets(dock)
+            self._before = next((each for each in others if not each.visibleRegion().isEmpty()), None)
+            dock.raise_()
+        else:
+            on_top = not dock.visibleRegion().isEmpty()
+            dock.hide()
+            if on_top and self._before is not None:
+                self._before.raise_()
 
     def _enable(self) -> None:
         document = self._session.document

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QEvent, QObject, Qt
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QVBoxLayout, QWidget
 
 
@@ -19,6 +19,19 @@ def quiet(text: str = "") -> QLabel:
     label.setProperty("quiet", True)
     label.setWordWrap(True)
     return label
+
+
+class _WheelGuard(QObject):
+    """Lets the wheel scroll the panel, rather than change what the cursor happens to pass over."""
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.Wheel and isinstance(watched, QWidget) and not watched.hasFocus():
+            event.ignore()
+            return True
+        return super().eventFilter(watched, event)
+
+
+_WHEEL_GUARD = _WheelGuard()
 
 
 class Section(QWidget):
@@ -41,6 +54,7 @@ class Section(QWidget):
         label.setFixedHeight(26)
         control.setToolTip(tip)
         control.setAccessibleName(text)
+        control.installEventFilter(_WHEEL_GUARD)
         control.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
         line.addWidget(label)
         line.addStretch(1)

@@ -59,11 +59,15 @@ class SelectionPanel(QWidget):
         self.clear = _button("Clear", "Select nothing (Esc on the map)")
         self.only = QPushButton("Show only these")
         self.only.setMenu(self._make_menu())
-        self.all = QPushButton("Show all rows")
-        self.mean = QPushButton("Ask for their mean")
+        self.alone = quiet()
+        self.alone.setWordWrap(False)
+        self.all = _button("Show all rows", "Show the hidden rows again, where they were")
+        self.mean = QPushButton("Ask for mean")
         self.mean.setToolTip("Find the rows nearest to the mean of these")
-        self.copy = QPushButton("Copy labels")
+        self.copy = QPushButton("Copy")
+        self.copy.setToolTip("Copy their labels")
         self.export = QPushButton("Export…")
+        self.export.setToolTip("Save them with labels, metadata and places, and with their vectors if wished")
         self.empty = quiet(
             "Nothing is selected.\n\nDraw a lasso with Shift held down, or Ctrl-click a point."
         )
@@ -119,7 +123,8 @@ class SelectionPanel(QWidget):
         column.setContentsMargins(12, 8, 12, 12)
         column.setSpacing(6)
         column.addLayout(_line(self.title, self.share, None, self.invert, self.clear))
-        column.addLayout(_line(self.only, self.all, None, self.order))
+        column.addLayout(_line(self.only, None, self.order))
+        column.addLayout(_line(self.alone, None, self.all))
         column.addWidget(self.list, 1)
         column.addWidget(self.empty, 1)
         column.addLayout(_line(self.mean, None, self.copy, self.export))
@@ -168,7 +173,11 @@ class SelectionPanel(QWidget):
         self.order.setEnabled(answer is not None)
         self.empty.setVisible(not some)
         self.only.setVisible(some)
-        self.all.setVisible(document.isolation is not None)
+        isolation = document.isolation
+        if isolation is not None:
+            self.alone.setText(f"Only {counted(len(isolation.rows), 'row')} shown")
+        for widget in (self.alone, self.all):
+            widget.setVisible(isolation is not None)
         for button in (self.mean, self.copy, self.export):
             button.setEnabled(some)
 
