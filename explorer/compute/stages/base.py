@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
 
 import numpy as np
 import torch
@@ -15,11 +13,11 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from explorer.compute.encoders.weights import Weights
+from explorer.compute.stages.text_side import TextSide, Tokenized
 from explorer.core.errors import ExplorerError
-from explorer.core.labels import Labels, label_of
+from explorer.core.labels import Labels
 from explorer.core.stages import (
     Attention,
-    LeftOut,
     Needs,
     Of,
     Patches,
@@ -28,9 +26,6 @@ from explorer.core.stages import (
     StageToken,
 )
 from explorer.core.table import OpenedFile
-
-_LONGEST_TEXT = 50_000  # characters
-LONGEST = 2048  # places of a sequence without a position table, or with a longer one
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,76 +64,6 @@ class Opening:
             if table.rows == rows and any(name == tensor or name.endswith(f".{tensor}") for name in names):
                 return table.labels
         return None
-
-
-class Tokenizer(Protocol):
-    """How a typed text becomes tokens; knows its vocabulary."""
-
-    def __call__(self, text: str, special: bool) -> Tokenized:
-        """Tokens of a text, with those that begin and end a sequence where ``special`` asks for them."""
-
-
-@dataclass(frozen=True)
-class Tokenized:
-    """A text's tokens, none of them without a row.
-
-    Attributes
-    ----------
-    tokens : tuple of StageToken
-    left_out : tuple of LeftOut
-    notes : tuple of str
-    closing : int
-        How many of the last tokens end the sequence, so that they are kept where it is cut.
-    """
-
-    tokens: tuple[StageToken, ...]
-    left_out: tuple[LeftOut, ...] = ()
-    notes: tuple[str, ...] = ()
-    closing: int = 0
-
-
-@dataclass(frozen=True, eq=False)
-class TextSide:
-    """A model's way in for texts.
-
-    Attributes
-    ----------
-    rows : int
-        Of its token table.
-    limit : int
-        Most tokens that it takes.
-    labels : Labels or None
-    tokenizer : callable or None
-        None where there is no vocabulary to read a text with.
-    missing : str
-        What to say where there is no tokenizer.
-    special : bool
-        Whether a text is wrapped in the tokens of begin and end where nobody has said: what a model makes of
-        a text without them is of little use.
-    """
-
-    rows: int
-    limit: int
-    labels: Labels | None = None
-    tokenizer: Tokenizer | None = None
-    missing: str = ""
-    special: bool = False
-
-    def tokens_of(self, ids: Sequence[int]) -> tuple[StageToken, ...]:
-        """Given ids with their names.
-
-        Raises
-        ------
-        ExplorerError
-            An id is not one of a row.
-        """
-        wrong = next((id_ for id_ in ids if not 0 <= id_ < self.rows), None)
-        if wrong is not None:
-            raise ExplorerError(
-                f"There is no token {wrong}: the table has {self.rows:,} rows.",
-                f"Give ids from 0 to {self.rows - 1:,}." if self.rows else "",
-            )
-        return tuple(StageToken(id_, label_of(self.labels, id_)) for id_ in ids)
 
 
 @dataclass(frozen=True, eq=False)
@@ -237,7 +162,7 @@ class StageModel:
         tokens: tuple[StageToken, ...] = ()
         first: list[Stage] = []
         if tokenized is not None and way is not None:
-            tokens, cut = _cut(tokenized, way[1].limit)
+            tokens, cut = way[1].cut(tokenized)
             notes += [*tokenized.notes, *cut]
             first = _first_stages(tokens, way[1].rows)
         ids_of = torch.tensor([token.id for token in tokens]) if tokens else None
@@ -292,19 +217,7 @@ class StageModel:
             return None
         if way is None:
             raise ExplorerError(f"A {self.name} reads no text.", "Give it a picture.")
-        if ids is not None:
-            return Tokenized(way[1].tokens_of(ids))
-        if way[1].tokenizer is None:
-            raise ExplorerError(
-                way[1].missing or "There is no vocabulary to read a text with.",
-                "Add the vocabulary, or give token ids.",
-            )
-        kept = re.sub("[\ud800-\udfff]", "\N{REPLACEMENT CHARACTER}", text[:_LONGEST_TEXT])
-        found = way[1].tokenizer(kept, way[1].special if special is None else special)
-        if len(text) > _LONGEST_TEXT:
-            note = f"Only the first {_LONGEST_TEXT:,} of {len(text):,} characters are read."
-            return replace(found, notes=(note, *found.notes))
-        return found
+        return way[1].read(text, special) if ids is None else Tokenized(way[1].tokens_of(ids))
 
     def _check(self, tokenized: Tokenized | None, picture: Image.Image | None) -> None:
         if picture is not None and self.needs in (Needs.TEXT, Needs.EVENTS):
@@ -356,16 +269,6 @@ def token_rows(weights: Weights, tensor: str, ids: torch.Tensor) -> torch.Tensor
     """Rows of a table, read from the file where it can be mapped: shape (n, dim), float32."""
     stored = weights.tensors[tensor].read()
     return torch.from_numpy(np.ascontiguousarray(stored[ids.numpy()]).astype(np.float32))
-
-
-def _cut(tokenized: Tokenized, limit: int) -> tuple[tuple[StageToken, ...], list[str]]:
-    tokens, closing = tokenized.tokens, tokenized.closing
-    if len(tokens) <= limit:
-        return tokens, []
-    kept = (*tokens[: limit - closing], *tokens[len(tokens) - closing :])
-    return kept, [
-        f"Only {limit:,} of the {len(tokens):,} tokens are taken, as many as this model reads at once."
-    ]
 
 
 def _first_stages(tokens: tuple[StageToken, ...], rows: int) -> list[Stage]:

@@ -16,19 +16,11 @@ from torch.nn import functional
 from explorer.compute.encoders.preprocessing import IMAGENET_MEAN, IMAGENET_STD, Preprocessing
 from explorer.compute.encoders.weights import Weights
 from explorer.compute.stages.attention import Looked, attend, attention, heads_of
-from explorer.compute.stages.base import (
-    LONGEST,
-    Computed,
-    Input,
-    Opening,
-    StageModel,
-    TextSide,
-    stage,
-    token_rows,
-)
+from explorer.compute.stages.base import Computed, Input, Opening, StageModel, stage, token_rows
 from explorer.compute.stages.linear import Linear, Norm, read_linear, read_norm, read_shaped
 from explorer.compute.stages.picture import see
 from explorer.compute.stages.positions import halves
+from explorer.compute.stages.text_side import LONGEST, TextSide
 from explorer.compute.stages.tokenizers import tokenizer_for
 from explorer.compute.stages.vit import cut, parts_of
 from explorer.core.errors import ExplorerError

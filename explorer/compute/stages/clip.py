@@ -20,11 +20,12 @@ from explorer.compute.encoders.preprocessing import Preprocessing
 from explorer.compute.encoders.tokenizer_files import FoundTokenizer, find_tokenizer, published_clip
 from explorer.compute.encoders.weights import Weights
 from explorer.compute.stages.attention import attention, heads_of
-from explorer.compute.stages.base import Computed, Input, Opening, StageModel, TextSide, stage, token_rows
+from explorer.compute.stages.base import Computed, Input, Opening, StageModel, stage, token_rows
 from explorer.compute.stages.clip_names import Named, layout_of, named_of
 from explorer.compute.stages.linear import Linear, Norm, read_linear, read_norm, read_shaped
 from explorer.compute.stages.picture import see
 from explorer.compute.stages.prenorm import Map, PreNormLayer, gelu_tanh, quick_gelu, run_layers
+from explorer.compute.stages.text_side import TextSide
 from explorer.compute.stages.tokenizers import FileTokenizer
 from explorer.compute.stages.vit import cut
 from explorer.core.errors import ExplorerError

@@ -22,9 +22,10 @@ from explorer.compute.encoders.scratch import (
 )
 from explorer.compute.encoders.tokenizer_files import find_cached, find_tokenizer
 from explorer.compute.stages.attention import attention
-from explorer.compute.stages.base import Computed, Input, Opening, StageModel, TextSide, stage
+from explorer.compute.stages.base import Computed, Input, Opening, StageModel, stage
 from explorer.compute.stages.bert import Bert, read_bert
 from explorer.compute.stages.clip import joined, names_from
+from explorer.compute.stages.text_side import TextSide
 from explorer.compute.stages.tokenizers import FileTokenizer
 from explorer.core.stages import Attention, Needs, Of, Patches, Stage
 

@@ -9,18 +9,10 @@ from __future__ import annotations
 
 from explorer.compute.encoders.weights import Weights
 from explorer.compute.stages.attention import attention, heads_of
-from explorer.compute.stages.base import (
-    LONGEST,
-    Computed,
-    Input,
-    Opening,
-    StageModel,
-    TextSide,
-    stage,
-    token_rows,
-)
+from explorer.compute.stages.base import Computed, Input, Opening, StageModel, stage, token_rows
 from explorer.compute.stages.linear import Linear, read_linear, read_norm, read_shaped, table_shape
 from explorer.compute.stages.prenorm import PreNormLayer, gelu_tanh, run_layers
+from explorer.compute.stages.text_side import LONGEST, TextSide
 from explorer.compute.stages.tokenizers import text_side
 from explorer.compute.stages.words import EventTokenizer
 from explorer.core.labels import Labels

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import torch
 
-from explorer.compute.stages.base import LONGEST, Computed, Input, Opening, StageModel, stage
+from explorer.compute.stages.base import Computed, Input, Opening, StageModel, stage
+from explorer.compute.stages.text_side import LONGEST
 from explorer.compute.stages.tokenizers import text_side
 from explorer.core.errors import ExplorerError
 from explorer.core.stages import Needs

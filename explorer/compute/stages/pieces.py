@@ -8,8 +8,8 @@ import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from explorer.compute.stages.base import Tokenized
 from explorer.compute.stages.rows import Reading, row_of, special_names, unknown_row
+from explorer.compute.stages.text_side import Tokenized
 from explorer.core.labels import Labels
 
 _LONGEST_WORD = 200  # letters

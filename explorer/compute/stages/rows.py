@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from explorer.compute.stages.base import Tokenized
+from explorer.compute.stages.text_side import Tokenized
 from explorer.core.labels import Labels
 from explorer.core.stages import LeftOut, StageToken
 

@@ -10,9 +10,10 @@ from pathlib import Path
 from tokenizers import Tokenizer as FileOfTokens
 
 from explorer.compute.encoders.tokenizer_files import FoundTokenizer, find_tokenizer
-from explorer.compute.stages.base import LONGEST, Opening, TextSide, Tokenized, Tokenizer
+from explorer.compute.stages.base import Opening
 from explorer.compute.stages.pieces import MARKS, Marks, PieceTokenizer
 from explorer.compute.stages.rows import unknown_notes
+from explorer.compute.stages.text_side import LONGEST, TextSide, Tokenized, Tokenizer
 from explorer.compute.stages.words import WordTokenizer
 from explorer.core.errors import ExplorerError
 from explorer.core.labels import Labels, label_of

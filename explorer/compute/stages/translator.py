@@ -14,19 +14,11 @@ import torch
 
 from explorer.compute.encoders.weights import Weights
 from explorer.compute.stages.attention import attention, heads_of
-from explorer.compute.stages.base import (
-    LONGEST,
-    Computed,
-    Input,
-    Opening,
-    StageModel,
-    TextSide,
-    stage,
-    token_rows,
-)
+from explorer.compute.stages.base import Computed, Input, Opening, StageModel, stage, token_rows
 from explorer.compute.stages.linear import read_linear, read_shaped, table_shape
 from explorer.compute.stages.positions import interleaved
 from explorer.compute.stages.prenorm import PreNormLayer, run_layers
+from explorer.compute.stages.text_side import LONGEST, TextSide
 from explorer.compute.stages.tokenizers import text_side
 from explorer.core.stages import Needs, Stage
 

@@ -7,16 +7,9 @@ from torch import nn
 
 from explorer.compute.encoders.loading import load_into
 from explorer.compute.encoders.weights import Weights
-from explorer.compute.stages.base import (
-    LONGEST,
-    Computed,
-    Input,
-    Opening,
-    StageModel,
-    stage,
-    token_rows,
-)
+from explorer.compute.stages.base import Computed, Input, Opening, StageModel, stage, token_rows
 from explorer.compute.stages.linear import table_shape
+from explorer.compute.stages.text_side import LONGEST
 from explorer.compute.stages.tokenizers import text_side
 from explorer.core.errors import ExplorerError
 from explorer.core.stages import Needs

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from explorer.compute.stages.base import Tokenized
 from explorer.compute.stages.rows import Reading, row_of, unknown_row
+from explorer.compute.stages.text_side import Tokenized
 from explorer.core.labels import Labels
 
 # A run of letters and digits with what is contracted kept on it (don't, king's), or one other sign.

@@ -9,8 +9,8 @@ import pytest
 from stage_checkpoints import decoder_only, save, word_lstm
 
 from explorer.compute.stages import open_stage_model
-from explorer.compute.stages.base import Tokenized
 from explorer.compute.stages.pieces import MARKS, PieceTokenizer
+from explorer.compute.stages.text_side import Tokenized
 from explorer.compute.stages.words import WordTokenizer
 from explorer.core.labels import Labels
 
