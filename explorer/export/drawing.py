@@ -70,8 +70,8 @@ def draw_in_slices(
     parts = _parts(figure, view, figure.dots.magnified(ratio), step, most, slice_rows)
     if figure.density:
         counts = Counts(raster, figure.palette, view)
-        if most is not None and figure.index is not None and figure.index.grids and counts.shows_all:
-            counts.add_grid(figure.index)
+        if most is not None and figure.index is not None and figure.index.grids:
+            counts.add_grid(figure.index, figure.codes)
         else:
             for points, _ in parts:
                 counts.add(points)

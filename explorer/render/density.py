@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from explorer.render.palette import Theme, sequence
-from explorer.render.point_index import PointIndex
+from explorer.render.point_index import PointIndex, weighted_inks
 from explorer.render.points import Points
 from explorer.render.raster import Dots, Raster
 from explorer.render.viewport import Viewport
@@ -17,6 +17,8 @@ FIRST_BITS, LAST_BITS = (int(np.float32(end).view(np.uint32)) >> 16 for end in (
 """Between these, the upper bits of a float32 say which count it is; fewer rows are none."""
 FEWEST = 100_000
 """Fewer rows in view are always shown one by one."""
+FAINTEST = 0.25
+"""Opacity of a single row among crowds of several colours."""
 MERGED, APART = 0.95, 0.85
 """Discs have merged where they cover this share of what lies below them; they are apart below the other."""
 
@@ -72,42 +74,40 @@ def _by_rows(counts: NDArray[np.int64], share: float) -> float:
 
 
 class Counts:
-    """Rows per pixel, counted in one go or in several.
+    """Rows per pixel, counted in one go or in several, and the colours that they have together.
+
+    Where rows have several colours, a crowd has their mean, stronger the more rows there are; where
+    they all have one, the number of rows is shown as a colour itself.
 
     Attributes
     ----------
-    array : float32 array, shape (height, width)
+    array : float32 array, shape (height, width) or (height, width, 4)
+        Rows; with several colours the sums of red, green and blue, then rows.
     """
 
     def __init__(self, raster: Raster, palette: NDArray[np.uint8], viewport: Viewport) -> None:
-        self._raster, self._viewport = raster, viewport
-        self.array = np.zeros(raster.pixels.shape, np.float32)
-        self._codes = len(palette)
+        self._raster, self._viewport, self._palette = raster, viewport, palette
         self._shown = np.zeros(256, np.bool_)
         self._shown[: len(palette)] = palette[:, 3] > 0
+        self.coloured = len(np.unique(palette[palette[:, 3] > 0, :3], axis=0)) > 1
+        shape = raster.pixels.shape
+        self.array = np.zeros((*shape, 4) if self.coloured else shape, np.float32)
         raster.ids.fill(-1)
 
     def add(self, points: Points) -> None:
         """Count points; where they are a part of the rows, each counts for several."""
-        from explorer.render.kernels import count_rows
+        from explorer.render.kernels import count_colours, count_rows
 
-        count_rows(
-            points.xy,
-            points.rows,
-            points.spans,
-            points.step,
-            points.codes,
-            self._shown,
-            self._viewport.scale,
-            *self._viewport.origin,
-            np.float32(1 / points.share),
-            self.array,
-            self._raster.ids,
-        )
+        where = points.xy, points.rows, points.spans, points.step, points.codes
+        place = self._viewport.scale, *self._viewport.origin, np.float32(1 / points.share)
+        if self.coloured:
+            count_colours(*where, weighted_inks(self._palette), *place, self.array, self._raster.ids)
+        else:
+            count_rows(*where, self._shown, *place, self.array, self._raster.ids)
 
-    def add_grid(self, index: PointIndex) -> None:
+    def add_grid(self, index: PointIndex, codes: NDArray[np.integer]) -> None:
         """Take the counts of an index's grids instead: as quick for any number of rows, but coarser."""
-        from explorer.render.kernels import magnify
+        from explorer.render.kernels import magnify, tint
 
         view = self._viewport
         whole = index.width * index.columns, index.height * index.lines
@@ -116,51 +116,80 @@ class Counts:
             (each for each, side in zip(index.grids, sides, strict=True) if side >= 1), index.grids[-1]
         )
         wide, high = (size / len(grid) for size in whole)
+        counts = np.empty(self._raster.pixels.shape, np.float32)
+        left, bottom = view.x - view.width / 2 / view.scale, view.y - view.height / 2 / view.scale
+        per_pixel = 1 / view.scale
         magnify(
             grid,
-            (view.x - view.width / 2 / view.scale - index.left) / wide,
-            (view.y - view.height / 2 / view.scale - index.bottom) / high,
-            1 / (view.scale * wide),
-            1 / (view.scale * high),
-            1 / (view.scale**2 * wide * high),
-            self.array,
+            (left - index.left) / wide,
+            (bottom - index.bottom) / high,
+            per_pixel / wide,
+            per_pixel / high,
+            per_pixel**2 / wide / high,
+            counts,
         )
-
-    @property
-    def shows_all(self) -> bool:
-        """Whether no code is hidden."""
-        return bool(self._shown[: self._codes].all())
+        cells = index.cell_colours(codes, self._palette)
+        sums = self.array if self.coloured else np.empty((*counts.shape, 4), np.float32)
+        if self.coloured or not self._shown[: len(self._palette)].all():
+            tint(
+                counts,
+                cells,
+                (left - index.left) / index.width,
+                (bottom - index.bottom) / index.height,
+                per_pixel / index.width,
+                per_pixel / index.height,
+                sums,
+            )
+            counts = np.ascontiguousarray(sums[:, :, 3])
+        if not self.coloured:
+            self.array = counts
 
     def colour(
         self, colours: NDArray[np.uint8], ground: int, softness: float, most: float | None = None
     ) -> float:
         """Draw them; see ``draw_density``."""
-        from explorer.render.kernels import colour_counts, spread
+        from explorer.render.kernels import colour_counts, shade, spread, spread_colours
 
         # A kernel [1, 2, 1] / 4 has the variance 1/2, and variances add.
         for _ in range(round(2 * softness**2)):
-            spread(self.array)
-        most = float(self.array.max()) if most is None else most
-        words = _words_by_bits(colours, ground, most)
-        colour_counts(self.array.view(np.uint32), words, np.uint32(FIRST_BITS), self._raster.pixels)
+            (spread_colours if self.coloured else spread)(self.array)
+        if most is None:
+            most = float((self.array[:, :, 3] if self.coloured else self.array).max())
+        first = np.uint32(FIRST_BITS)
+        if self.coloured:
+            shade(self.array, _opacities_by_bits(most), first, np.uint32(ground), self._raster.pixels)
+        else:
+            words = _words_by_bits(colours, ground, most)
+            colour_counts(self.array.view(np.uint32), words, first, self._raster.pixels)
         return most
 
 
-def _words_by_bits(colours: NDArray[np.uint8], ground: int, most: float) -> NDArray[np.uint32]:
-    """The pixel of each count, by the upper 16 bits of its float32: a logarithm of 7 bits' precision.
+def _steps_by_bits(most: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """By the upper 16 bits of a count's float32: its logarithm from 0 to 1, and how far it is seen at all.
 
-    Less than one row fades into the ground.
+    These bits are a logarithm of 7 bits' precision. Less than one row fades into the ground.
     """
     counts = (np.arange(FIRST_BITS, LAST_BITS, dtype=np.uint32) << 16).view(np.float32).astype(np.float64)
-    step = np.log1p(counts) * (255 / np.log1p(most)) if most > 0 else np.zeros(len(counts))
-    colour = colours[np.clip(step, 0, 255).astype(np.intp)]
-    share = np.minimum(1, 2 * np.sqrt(counts))[:, None]
+    step = np.log1p(counts) / np.log1p(most) if most > 0 else np.zeros(len(counts))
+    seen = np.minimum(1, 2 * np.sqrt(counts))
+    seen[0] = 0
+    return np.clip(step, 0, 1), seen
+
+
+def _words_by_bits(colours: NDArray[np.uint8], ground: int, most: float) -> NDArray[np.uint32]:
+    step, seen = _steps_by_bits(most)
+    colour, share = colours[(255 * step).astype(np.intp)], seen[:, None]
     below = np.array([ground >> shift & 255 for shift in (16, 8, 0)])
     mixed = np.rint(colour * share + below * (1 - share)).astype(np.uint32)
-    alpha = np.rint(255 * share[:, 0] + (ground >> 24) * (1 - share[:, 0])).astype(np.uint32)
+    alpha = np.rint(255 * seen + (ground >> 24) * (1 - seen)).astype(np.uint32)
     words = alpha << 24 | mixed[:, 0] << 16 | mixed[:, 1] << 8 | mixed[:, 2]
     words[0] = ground
     return np.ascontiguousarray(words, np.uint32)
+
+
+def _opacities_by_bits(most: float) -> NDArray[np.float32]:
+    step, seen = _steps_by_bits(most)
+    return ((FAINTEST + (1 - FAINTEST) * step) * seen).astype(np.float32)
 
 
 def draw_density(
@@ -181,9 +210,9 @@ def draw_density(
     raster : Raster
         Its ``ids`` become the last row whose centre lies in the pixel.
     xy, codes, palette, viewport, ground
-        As in ``Raster.draw``; rows of opacity 0 do not count.
+        As in ``Raster.draw``; rows of opacity 0 do not count. With several colours, the ground is opaque.
     colours : uint8 array, shape (256, 3)
-        From ``density_colours``.
+        From ``density_colours``; for rows of one colour.
     softness : float
         Pixels that a row spreads over: the standard deviation, 0 for none.
 

@@ -18,7 +18,7 @@ MOST_LINES = 256
 FINE_SIDE, COARSE_SIDE = 1024, 128
 SEED = 42
 SAMPLED = 1 / 16
-SAMPLE_FROM = 1_000_000
+SAMPLE_FROM = 250_000
 """Smaller tables lie close enough together."""
 
 _NONE = np.empty(0, np.int32)
@@ -66,6 +66,7 @@ class PointIndex:
     sample: PointIndex | None = None
     _codes: tuple[object, NDArray[np.uint8]] | None = field(default=None, repr=False)
     _ranks: tuple[object, NDArray[np.int32]] | None = field(default=None, repr=False)
+    _cells: tuple[object, bytes, NDArray[np.float32]] | None = field(default=None, repr=False)
 
     @classmethod
     def of(cls, xy: NDArray[np.floating], seed: int = SEED) -> PointIndex:
@@ -133,7 +134,7 @@ class PointIndex:
         taken = np.arange(ends[-1]) + np.repeat(spans[:, 0] - ends + sizes, sizes)
         starts = np.zeros_like(self.starts)
         starts[1:] = np.cumsum(np.ceil(np.diff(self.starts) * share).astype(np.int64))
-        return replace(self, rows=self.rows[taken], xy=self.xy[taken], starts=starts)
+        return replace(self, rows=self.rows[taken], xy=self.xy[taken], starts=starts, _codes=None)
 
     def codes_of(self, codes: NDArray[np.integer]) -> NDArray[np.uint8]:
         """The rows' colour codes in the index's order; kept until other ones are asked for.
@@ -159,6 +160,31 @@ class PointIndex:
             rank[order] = np.arange(len(order), dtype=np.int32)
             self._ranks = order, rank
         return self._ranks[1]
+
+    def cell_colours(self, codes: NDArray[np.integer], palette: NDArray[np.uint8]) -> NDArray[np.float32]:
+        """The mean red, green and blue of each cell's rows, and the share that is not hidden.
+
+        Shape (lines, columns, 4). Kept until other colours are asked for; counted in the sample of a
+        large table. Cells without rows have the colours of those around them.
+        """
+        key = palette.tobytes()
+        if self._cells is None or self._cells[0] is not codes or self._cells[1] != key:
+            from explorer.render.kernels import colours_of_cells
+
+            counted = self.sample or self
+            sums = np.zeros((self.lines * self.columns, 5), np.float32)
+            colours_of_cells(counted.codes_of(codes), counted.starts, weighted_inks(palette), sums)
+            grid = sums.reshape(self.lines, self.columns, 5)
+            rim = np.pad(grid, ((1, 1), (1, 1), (0, 0)))
+            around = np.zeros_like(grid)
+            for line in range(3):
+                for column in range(3):
+                    around += rim[line : line + self.lines, column : column + self.columns]
+            found = np.where(grid[:, :, 3:4] > 0, grid, around)
+            cells = found[:, :, :4] / np.maximum(found[:, :, 3:4], 1e-9)
+            cells[:, :, 3] = found[:, :, 3] / np.maximum(found[:, :, 4], 1e-9)
+            self._cells = codes, key, np.ascontiguousarray(cells)
+        return self._cells[2]
 
     def bounds(self, viewport: Viewport, reach: float = 0.0) -> Bounds:
         """First and last column, first and last line of the cells that a view meets.
@@ -212,6 +238,15 @@ class PointIndex:
         first, last, low, high = bounds
         every = np.diff(self.starts).reshape(self.lines, self.columns)
         return every[low : high + 1, first : last + 1]
+
+
+def weighted_inks(palette: NDArray[np.uint8]) -> NDArray[np.float32]:
+    """Red, green, blue and 1 of each code, all 0 for hidden and unused ones; shape (256, 4)."""
+    inks = np.zeros((256, 4), np.float32)
+    shown = np.flatnonzero(palette[:, 3] > 0)
+    inks[shown, :3] = palette[shown, :3]
+    inks[shown, 3] = 1
+    return inks
 
 
 def split(spans: NDArray[np.int64], most: int) -> list[NDArray[np.int64]]:

@@ -148,12 +148,12 @@ def test_that_a_moving_density_picture_looks_like_the_still_one(monkeypatch):
     figure = replace(figure, index=PointIndex.of(figure.xy))
     still, moving = (channels(drawn(figure, most=most)) for most in (None, 1000))
     inside = slice(60, 180), slice(80, 240)
-    assert np.abs(still[inside] - moving[inside]).mean() < 4
+    assert np.abs(still[inside] - moving[inside]).mean() < 8
     hidden = figure.palette.copy()
     hidden[:8, 3] = 0
     figure = replace(figure, palette=hidden)
     still, moving = (channels(drawn(figure, most=most)) for most in (None, 200_000))
-    assert np.abs(still[inside] - moving[inside]).mean() < 25, "hidden rows are hidden while moving, too"
+    assert np.abs(still[inside] - moving[inside]).mean() < 10, "hidden rows are hidden while moving, too"
 
 
 @pytest.mark.parametrize("rows", [0, 1, 5])

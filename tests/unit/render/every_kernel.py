@@ -63,7 +63,7 @@ def run() -> None:
                 raster.splat(points, PALETTE, view, Dots(3.0, 0.5))
                 counts = Counts(raster, PALETTE, view)
                 counts.add(points)
-                counts.add_grid(index)
+                counts.add_grid(index, some)
                 counts.colour(density_colours(LIGHT), 0, 1.0, 3.0)
             candidates(xy, codes, PALETTE, view, LabelDensity.FIT, order, indexes[0])
             candidates(xy, codes, PALETTE, view, LabelDensity.FIT, None, indexes[0])

@@ -116,11 +116,10 @@ def test_that_counts_from_a_sample_or_a_grid_are_about_those_of_all_rows(monkeyp
     for add in (
         lambda counts: counts.add(Points.all(xy, codes)),
         lambda counts: counts.add(Points.seen(index, codes, view, most=60_000)),
-        lambda counts: counts.add_grid(index),
+        lambda counts: counts.add_grid(index, codes),
     ):
         counts = Counts(Raster(300, 200), PALETTE[:1], view)
         add(counts)
-        assert counts.shows_all
         blocks = counts.array.reshape(20, 10, 30, 10).sum(axis=(1, 3))
         found.append(blocks[5:15, 8:22])
     whole, sampled, grid = found
@@ -128,6 +127,74 @@ def test_that_counts_from_a_sample_or_a_grid_are_about_those_of_all_rows(monkeyp
     assert np.abs(grid - whole).mean() < 0.02 * whole.mean()
 
 
-def test_that_a_hidden_code_is_noticed():
-    view = Viewport(30, 20)
-    assert not Counts(Raster(30, 20), PALETTE, view).shows_all
+RED_BLUE = np.array([[200, 0, 0, 255], [0, 0, 200, 255], [9, 9, 9, 0]], np.uint8)
+
+
+def mixed(xy, codes) -> np.ndarray:
+    """Red, green, blue as int, shape (48, 64, 3)."""
+    raster = Raster(64, 48)
+    places = np.asarray(xy, np.float32) * np.float32([1, -1])
+    colours, ground = density_colours(LIGHT), ground_of(LIGHT)
+    draw_density(raster, places, np.array(codes), RED_BLUE, VIEW, colours, ground=ground, softness=0)
+    return np.stack([(raster.pixels >> shift) & 255 for shift in (16, 8, 0)], axis=-1).astype(int)
+
+
+def test_that_crowds_of_several_colours_have_their_mean_stronger_where_they_are_fuller():
+    places = [(10.5, 10.5)] * 900 + [(20.5, 10.5)] * 300 + [(30.5, 10.5)] * 10
+    image = mixed(places, [0] * 900 + [0, 1, 1] * 100 + [1] * 10)
+    assert image[10, 10] == pytest.approx([200, 0, 0], abs=3), "the fullest"
+    red, green, blue = image[10, 20]
+    assert red < blue
+    assert green < 60
+    faint = image[10, 30]
+    assert faint[2] > faint[0] > image[10, 20][0]
+    assert image[30, 30] == pytest.approx(rgb(LIGHT.map))
+
+
+def test_that_hidden_rows_lend_no_colour_to_a_crowd():
+    image = mixed([(10.5, 10.5)] * 30, [0, 1, 2] * 10)
+    without = mixed([(10.5, 10.5)] * 20, [0, 1] * 10)
+    assert np.array_equal(image, without)
+
+
+def test_that_the_last_row_of_a_mixed_crowd_is_under_the_cursor():
+    raster = Raster(64, 48)
+    xy = np.float32([[5.5, -5.5], [5.5, -5.5], [9.5, -9.5]])
+    draw_density(raster, xy, np.array([0, 1, 2], np.uint8), RED_BLUE, VIEW, density_colours(LIGHT))
+    assert raster.ids[5, 5] == 1
+    assert raster.ids[9, 9] == -1
+
+
+def test_that_cells_know_their_mean_colour_and_what_is_hidden():
+    xy = crowd(40_000)
+    codes = np.where(xy[:, 0] > 0, 1, 0).astype(np.uint8)
+    codes[::4] = 2
+    index = PointIndex.of(xy)
+    cells = index.cell_colours(codes, RED_BLUE)
+    assert index.cell_colours(codes, RED_BLUE) is cells
+    middle = index.lines // 2
+    column = int((1.0 - index.left) / index.width)
+    assert cells[middle, column, :3] == pytest.approx([0, 0, 200])
+    column = int((-1.0 - index.left) / index.width)
+    assert cells[middle, column, :3] == pytest.approx([200, 0, 0])
+    assert cells[middle - 10 : middle + 10, :, 3].mean() == pytest.approx(0.75, abs=0.1)
+    swapped = index.cell_colours(codes, RED_BLUE[[1, 0, 2]])
+    assert swapped[middle, column, :3] == pytest.approx([0, 0, 200])
+
+
+def test_that_the_grid_s_crowds_have_about_the_colours_of_all_rows(monkeypatch):
+    monkeypatch.setattr("explorer.render.point_index.SAMPLE_FROM", 10_000)
+    xy = crowd(300_000)
+    codes = np.where(xy[:, 0] > 0, 1, 0).astype(np.uint8)
+    codes[::5] = 2
+    index, view, found = PointIndex.of(xy), Viewport.fitted(xy, 300, 200), []
+    for add in (
+        lambda counts: counts.add(Points.all(xy, codes)),
+        lambda counts: counts.add_grid(index, codes),
+    ):
+        counts = Counts(Raster(300, 200), RED_BLUE, view)
+        add(counts)
+        assert counts.coloured
+        found.append(counts.array.reshape(20, 10, 30, 10, 4).sum(axis=(1, 3))[5:15, 8:22])
+    whole, grid = found
+    assert np.abs(grid - whole).mean() < 0.04 * whole.mean()
