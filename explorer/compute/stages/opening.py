@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from math import prod
 from pathlib import Path
@@ -50,6 +51,17 @@ FAMILIES: tuple[Family, ...] = (
     bert,
     word_lstm,
 )
+# Two models in one file, or a model beside its loss, stand under these names.
+_WRAPPERS = (
+    "model.",
+    "module.",
+    "_orig_mod.",
+    "state_dict.",
+    "model_state_dict.",
+    "net.",
+    "network.",
+    "ema.",
+)
 _LARGE = 30_000_000  # numbers in a model's layers
 _NONSENSE = (TypeError, ValueError, KeyError, IndexError, ArithmeticError, RuntimeError, AssertionError)
 
@@ -91,11 +103,15 @@ def open_stage_model(
     if side == "target" and labels is not None and target_labels is None and _names_one_side(Path(labels)):
         labels, target_labels = None, labels
     opened = open_file(path, labels=labels, target_labels=target_labels, header=header)
-    opening = Opening(opened.path, _weights_of(opened), opened, heads, chosen)
-    family = recognise(opening.weights)
+    weights = _weights_of(opened)
+    family, place = find_family(weights)
+    opening = Opening(opened.path, weights.under(place), opened, heads, chosen)
     try:
         model = open_lookup(opening) if family is None else family.open_model(opening)
-        notes = (*model.notes, *generation_notes(opened, opening.weights))
+        beside = (
+            (f"The file holds more than this model: what lies under “{place[:-1]}” is run.",) if place else ()
+        )
+        notes = (*model.notes, *beside, *generation_notes(opened, weights))
         return replace(model, notes=notes, threads=_threads_for(opening))
     except (MemoryError, torch.OutOfMemoryError) as error:
         raise ExplorerError(f"{path.name} takes more memory than there is.", detail=str(error)) from error
@@ -107,9 +123,29 @@ def open_stage_model(
         ) from error
 
 
-def recognise(weights: Weights) -> Family | None:
-    """The family of some weights; None where it is none that is known here."""
-    return next((family for family in FAMILIES if family.matches(weights)), None)
+def find_family(weights: Weights) -> tuple[Family | None, str]:
+    """The family of some weights, and the prefix under which its model lies where there is more beside it.
+
+    Returns
+    -------
+    Family or None
+        None where it is none that is known here.
+    str
+    """
+    for place in ("", *_places(weights)):
+        own = weights.under(place)
+        for family in FAMILIES:
+            if family.matches(own):
+                return family, place
+    return None, ""
+
+
+def _places(weights: Weights, before: str = "") -> Iterator[str]:
+    """Prefixes under which training code puts a model, each before those within it."""
+    for wrapper in _WRAPPERS:
+        if weights.has(before + wrapper):
+            yield before + wrapper
+            yield from _places(weights, before + wrapper)
 
 
 def _weights_of(opened: OpenedFile) -> Weights:
@@ -122,11 +158,11 @@ def _weights_of(opened: OpenedFile) -> Weights:
 
 def _threads_for(opening: Opening) -> int:
     """All threads for a large model; one for a small, where they would mostly wait for each other."""
-    tables = {name for table in opening.opened.tables for name in (table.name, *table.aliases)}
+    tables = {(table.rows, table.dim) for table in opening.opened.tables}
     numbers = sum(
         prod(tensor.shape)
-        for name, tensor in opening.weights.tensors.items()
-        if tensor.is_float and len(tensor.shape) == 2 and name not in tables
+        for tensor in opening.weights.tensors.values()
+        if tensor.is_float and len(tensor.shape) == 2 and tensor.shape not in tables
     )
     return torch.get_num_threads() if numbers > _LARGE else 1
 

@@ -194,3 +194,36 @@ def test_that_a_mixed_up_tensor_ends_in_a_sentence_or_in_a_whole_run(tmp_path: P
         for stage in (stage for run in runs for stage in run.stages if stage.values is not None):
             assert stage.values.shape == stage.shape
     assert refused > 0
+
+
+def test_that_of_two_models_in_a_file_the_first_is_run_and_said_so(tmp_path: Path) -> None:
+    state = small_gpt()
+    whole = open_stage_model(save(state, tmp_path / "plain.pth")).run(ids=[1, 2])
+    both = {"model": state, "ema": {name: tensor * 0.5 for name, tensor in state.items()}}
+    run = open_stage_model(save(both, tmp_path / "both.pth")).run(ids=[1, 2])
+    assert (run["final norm"].values == whole["final norm"].values).all()
+    assert "The file holds more than this model: what lies under “model” is run." in run.notes
+    beside = {
+        "state_dict": {
+            **{f"model.{name}": tensor for name, tensor in state.items()},
+            "loss.weight": torch.ones(3),
+        }
+    }
+    run = open_stage_model(save(beside, tmp_path / "lightning.ckpt")).run(ids=[1, 2])
+    assert (run["final norm"].values == whole["final norm"].values).all()
+
+
+def test_that_whole_modules_and_safetensors_run_as_their_state_dicts_do(tmp_path: Path) -> None:
+    safetensors = pytest.importorskip("safetensors.torch")
+    state = small_lstm()
+    whole = open_stage_model(save(state, tmp_path / "plain.pth")).run(ids=[1, 2])
+    model = torch.nn.Module()
+    model.embedding = torch.nn.Embedding(12, 16)
+    model.lstm, model.fc = torch.nn.LSTM(16, 16, 2, batch_first=True), torch.nn.Linear(16, 12)
+    model.load_state_dict(state)
+    torch.save(model, tmp_path / "module.pt")
+    torch.save(state, tmp_path / "old.pth", _use_new_zipfile_serialization=False)
+    safetensors.save_file(state, tmp_path / "m.safetensors")
+    for name in ("module.pt", "old.pth", "m.safetensors"):
+        run = open_stage_model(tmp_path / name).run(ids=[1, 2])
+        assert (run["pooled"].values == whole["pooled"].values).all(), name
