@@ -132,6 +132,7 @@ def test_that_a_legend_click_hides_its_rows(qtbot: QtBot, open_window: MainWindo
 def test_that_keys_work_while_only_the_map_is_shown(qtbot: QtBot, open_window: MainWindow) -> None:
     only_map = open_window.actions_by_name["only_map"]
     open_window.activateWindow()
+    qtbot.waitUntil(open_window.isActiveWindow)
     canvas = open_window.map.canvas
 
     def press(key: Qt.Key, held: Qt.KeyboardModifier = Qt.KeyboardModifier.NoModifier) -> None:
@@ -154,6 +155,7 @@ def test_that_keys_work_while_only_the_map_is_shown(qtbot: QtBot, open_window: M
 
 def test_that_one_key_walks_through_all_parts_that_are_shown(qtbot: QtBot, open_window: MainWindow) -> None:
     open_window.activateWindow()
+    qtbot.waitUntil(open_window.isActiveWindow)
     open_window.session.asking.ask("king")
     qtbot.waitUntil(lambda: open_window.session.document.answer is not None)
     seen = []
@@ -217,6 +219,7 @@ def test_that_escape_closes_the_message_and_then_leads_to_the_map(
     qtbot: QtBot, open_window: MainWindow
 ) -> None:
     open_window.activateWindow()
+    qtbot.waitUntil(open_window.isActiveWindow)
     open_window.query.focus_query()
     open_window.session.notices.error(ExplorerError("One file is damaged."))
     qtbot.keyClick(open_window.query.field, Qt.Key.Key_Escape)

@@ -2,26 +2,35 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.core.listing import LoadedTable
+from explorer.core.columns import Categories, Values
+from explorer.core.wording import counted
 from explorer.document import Document
-from explorer.document.colouring import CLUSTER, NORM, ORDER, SIMILARITY, TRUST
+from explorer.document.colouring import CLUSTER, SIMILARITY, TRUST, ZERO_SHOT, Colouring
+from explorer.document.columns import colour_data
 from explorer.render.palette import (
     Theme,
     category_palette,
-    codes_of_categories,
     codes_of_values,
+    palette_on_map,
     rgb,
     sequence_palette,
     with_opacity,
 )
 
-MOST_CATEGORIES = 18
+MOST_CATEGORIES = 60
+"""So many get a colour of their own; where they are more than the colours, far ones share one."""
+APART = 9
+SAMPLE = 200_000
+"""So many rows tell what lies side by side."""
 HIDDEN_OPACITY = 0
+KINDS = {"standard": ("theme", "viridis"), "colour-blind safe": ("okabe-ito", "cividis")}
+"""For each palette that a person chooses: its categories and its scale."""
+AWAITED = {SIMILARITY: "ask first", TRUST: "not measured yet", CLUSTER: "looking for them…"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,6 +48,8 @@ class Coloured:
         Code and name of each category, the commonest first.
     scale : tuple of (str, str) or None
         Lowest and highest value, where the colours are a sequence.
+    apart : bool
+        Whether the palette looks to which categories lie side by side.
     """
 
     codes: NDArray[np.uint8]
@@ -46,74 +57,104 @@ class Coloured:
     title: str
     entries: tuple[tuple[int, str], ...] = ()
     scale: tuple[str, str] | None = None
+    apart: bool = False
 
 
-def coloured(document: Document, theme: Theme) -> Coloured:
-    """Colour the rows of the document's table as its colouring says.
+def coded(document: Document, theme: Theme, *, awaited: bool = False) -> Coloured:
+    """Colour the rows of the document's table by what its colouring names.
 
     Where what is asked for is not there yet (clusters, an answer, trust), all rows have one colour.
+
+    Parameters
+    ----------
+    document : Document
+    theme : Theme
+    awaited : bool
+        A column's values are still being read.
     """
     table = document.table
     if table is None:
         return Coloured(np.zeros(0, np.uint8), with_opacity(np.array([rgb(theme.accent)], np.uint8)), "")
-    shown = f"{_counted(int(np.count_nonzero(table.health.healthy)), 'row')} shown"
-    by = document.colouring.by
-    if by == CLUSTER and document.clusters is not None:
-        names = document.clusters.names
-        found = _categories(
-            document.clusters.codes, names, f"{_counted(len(names), 'cluster')} · {shown}", theme
-        )
-    elif by in table.metadata and table.metadata[by].dtype.kind not in "fiu":
-        names, codes = np.unique([str(value) for value in table.metadata[by]], return_inverse=True)
-        found = _categories(codes.astype(np.int64), tuple(map(str, names)), f"{by} · {shown}", theme)
-    else:
-        values = _values(by, document, table)
-        if values is None:
-            one = with_opacity(np.array([rgb(theme.categories[0])], np.uint8))
-            title = f"{by}: ask first" if by == SIMILARITY else shown
-            return Coloured(np.zeros(table.listing.rows, np.uint8), one, title)
-        found = _sequence(values, f"{by} · {shown}", theme)
+    shown = f"{counted(int(np.count_nonzero(table.health.healthy)), 'row')} shown"
+    by, data = document.colouring.by, None if awaited else colour_data(document)
+    kind, scale = KINDS[document.colouring.palette]
+    if isinstance(data, Values):
+        return _along_scale(data, f"{by} · {shown}", theme, scale)
+    if isinstance(data, Categories):
+        return _by_category(document, data, shown, category_palette(_own(data), theme, kind))
+    one = with_opacity(np.array([rgb(theme.categories[0])], np.uint8))
+    words = "being read…" if awaited else AWAITED.get(by, "")
+    return Coloured(np.zeros(table.listing.rows, np.uint8), one, f"{by}: {words}" if words else shown)
+
+
+def told_apart(found: Coloured, xy: NDArray[np.float32], theme: Theme, palette: str) -> Coloured:
+    """The same with colours that differ where categories lie side by side on the map."""
+    count = len(found.palette) - 2
+    step = max(1, len(xy) // SAMPLE)
+    apart = palette_on_map(xy[::step], found.codes[::step], count, theme, KINDS[palette][0])
+    return replace(found, palette=np.concatenate([apart, apart[-1:]]))
+
+
+def with_choices(found: Coloured, colouring: Colouring) -> Coloured:
+    """The same with what was recoloured and hidden by hand."""
     palette = found.palette.copy()
-    for code, colour in document.colouring.recoloured.items():
+    for code, colour in colouring.recoloured.items():
         if code < len(palette):
             palette[code, :3] = colour
-    palette[[code for code in document.colouring.hidden if code < len(palette)], 3] = HIDDEN_OPACITY
-    return Coloured(found.codes, palette, found.title, found.entries, found.scale)
+    palette[[code for code in colouring.hidden if code < len(palette)], 3] = HIDDEN_OPACITY
+    return replace(found, palette=palette)
 
 
-def _counted(count: int, noun: str) -> str:
-    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+def _own(data: Categories) -> int:
+    return min(len(data.names), MOST_CATEGORIES)
 
 
-def _values(by: str, document: Document, table: LoadedTable) -> NDArray | None:
-    if by == NORM:
-        return table.health.norms
-    if by == ORDER:
-        return np.arange(table.listing.rows, dtype=np.float32)
-    if by == TRUST and document.trust is not None:
-        return document.trust.per_row
-    if by == SIMILARITY and document.answer is not None:
-        values = np.full(table.listing.rows, np.nan, np.float32)
-        values[document.answer.result.rows] = document.answer.result.scores
-        return values
-    return table.metadata.get(by)
-
-
-def _sequence(values: NDArray, title: str, theme: Theme) -> Coloured:
+def _along_scale(data: Values, title: str, theme: Theme, scale: str) -> Coloured:
+    values = data.values
     finite = values[np.isfinite(values)]
     low, high = (float(finite.min()), float(finite.max())) if finite.size else (0.0, 0.0)
     return Coloured(
-        codes_of_values(np.asarray(values, np.float32), low, high),
-        sequence_palette("viridis", theme),
+        codes_of_values(values, low, high),
+        sequence_palette(scale, theme),
         title,
-        scale=(f"{low:.4g}", f"{high:.4g}"),
+        scale=(data.text(low), data.text(high)),
     )
 
 
-def _categories(categories: NDArray, names: tuple[str, ...], title: str, theme: Theme) -> Coloured:
-    codes, kept = codes_of_categories(categories, MOST_CATEGORIES)
-    entries = [(code, names[category]) for code, category in enumerate(kept)]
-    left = len(names) - len(kept)
-    if left > 0:
-        entries.append((len(kept), f"{left:,} others"))
-    return Coloured(codes, category_palette(len(kept), theme), title, tuple(entries))
+def _by_category(document: Document, data: Categories, shown: str, palette: NDArray[np.uint8]) -> Coloured:
+    """A code for each of the commonest categories, one for all others, one for rows in none."""
+    own = _own(data)
+    others = len(data.names) - own
+    none = own + bool(others)
+    missing = data.codes < 0
+    codes = np.minimum(data.codes, own).astype(np.uint8)
+    codes[missing] = none
+    entries = [(code, _entry(document, data, code)) for code in range(own)]
+    if others:
+        entries.append((own, counted(others, "other")))
+    count = int(np.count_nonzero(missing & document.table.health.healthy)) if document.table else 0
+    if count:
+        words = "in none" if document.colouring.by == CLUSTER else "no value"
+        entries.append((none, f"{words} · {count:,}"))
+    # The last colour but one is the others', the last that of rows in none.
+    palette = np.concatenate([palette, palette[-1:]])
+    return Coloured(codes, palette, _title(document, data, shown), tuple(entries), apart=own > APART)
+
+
+def _title(document: Document, data: Categories, shown: str) -> str:
+    by = document.colouring.by
+    if by == CLUSTER:
+        return f"{counted(len(data.names), 'cluster')} · {shown}"
+    if by == ZERO_SHOT and document.zero_shot is not None:
+        measure = "probability" if document.zero_shot.trained else "cosine"
+        return f"class · mean {measure} · {shown}"
+    return f"{by} · {shown}"
+
+
+def _entry(document: Document, data: Categories, code: int) -> str:
+    """A line of the legend; a typed class's says how sure its rows are of it."""
+    shot = document.zero_shot
+    if document.colouring.by != ZERO_SHOT or shot is None:
+        return data.names[code]
+    mean = float(shot.probability[data.codes == code].mean())
+    return f"{data.names[code]} · {mean:.2f}"

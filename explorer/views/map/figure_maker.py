@@ -22,7 +22,7 @@ from explorer.render.palette import Theme
 from explorer.render.point_index import PointIndex
 from explorer.render.raster import dots_for
 from explorer.render.viewport import Viewport
-from explorer.views.map.colouring import Coloured, coloured
+from explorer.views.map.colouring import Coloured
 from explorer.views.map.kept import Kept
 from explorer.views.map.pictures_on_map import PicturesOnMap
 from explorer.views.map.places import Places, Shown
@@ -31,6 +31,7 @@ SHOWN_RESULTS = 15
 DRAWN_AS_THEY_ARE = 2
 """Tables of so few dimensions are not projected."""
 MOST_NUMBERED = 1000
+MOST_LOOKED_AT = 100_000
 FILE_NAMES = "file names"
 NO_ROWS = np.empty(0, np.int64)
 
@@ -102,10 +103,6 @@ class FigureMaker:
         for kept in (self._standing, self._chosen, self._unseen, self.places):
             kept.forget()
 
-    def colours_changed(self, theme: Theme) -> None:
-        """Work the colours out anew."""
-        self.colours = coloured(self._document, theme)
-
     def make(
         self,
         view: Viewport,
@@ -159,6 +156,9 @@ class FigureMaker:
         nearness = view.scale / self.fitted_scale
         figure = self._pictures.added_to(figure, nearness, _covered(figure, obstacles), moving=moving)
         order = self._order(standing)
+        if index is None and order is not None:
+            # Without an index each row costs time: those that matter most must do.
+            order = order[:MOST_LOOKED_AT]
         figure, self._placement = with_labels(
             figure,
             lambda row: label_of(table.labels, row),

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
-from PySide6.QtCore import QPointF, QRect, Qt, QTimer, Signal
+from PySide6.QtCore import QPointF, QRect, QRectF, Qt, QTimer, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QLabel, QVBoxLayout, QWidget
 
@@ -17,11 +17,14 @@ from explorer.export.figure import Figure
 from explorer.export.legend import legend_layout
 from explorer.render.camera import Camera
 from explorer.render.selection import rows_in_polygon
+from explorer.render.viewport import Viewport
 from explorer.views.map.canvas import Canvas, Tool
 from explorer.views.map.colouring import Coloured
+from explorer.views.map.colours import Colours
 from explorer.views.map.figure_maker import FigureMaker
 from explorer.views.map.fitting import fitted_view
 from explorer.views.map.hover_card import HoverCard
+from explorer.views.map.kept import Kept
 from explorer.views.map.kernel_loader import KernelLoader
 from explorer.views.map.legend_tools import LegendTools
 from explorer.views.map.pictures_on_map import PicturesOnMap
@@ -37,6 +40,8 @@ FRAME_MS = 40
 AFTER_FIRST_PICTURE_MS = 60
 """By then the window is on screen."""
 MARGIN = 14
+MOVING_SAMPLE = 50_000
+"""So many rows shape the view of a layout that moves."""
 
 
 class MapView(QWidget):
@@ -86,6 +91,8 @@ class MapView(QWidget):
         self.waiting = QLabel("", self)
         self.waiting.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.waiting.setProperty("quiet", True)
+        self._colours = Colours(session, self)
+        self._colours.ready.connect(self._colours_changed)
         self._indexing = PointIndexing(self)
         self._indexing.ready.connect(self.redraw)
         self.pictures = PicturesOnMap(session.document, thumbnails, self)
@@ -93,6 +100,7 @@ class MapView(QWidget):
             session.document, self.canvas.item.cache, self.pictures, self._indexing.index_of
         )
         self._follows = True
+        self._fitted: Kept[Viewport] = Kept()
         self.pointing = Pointing(
             session, self.canvas, self.card, lambda row: self._maker.facts.twins.get(row, 1)
         )
@@ -126,6 +134,7 @@ class MapView(QWidget):
         document.colours_changed.connect(self._colours_changed)
         document.answer_changed.connect(self._answer_changed)
         document.trust_changed.connect(self._colours_changed)
+        document.similarities_changed.connect(self._answer_changed)
         document.selection_changed.connect(self._selection_changed)
         document.filter_changed.connect(self.redraw)
         document.isolation_changed.connect(self._positions_changed)
@@ -139,11 +148,12 @@ class MapView(QWidget):
 
     def _table_changed(self) -> None:
         self._maker.table_changed()
+        self._colours.table_changed()
         self.pictures.table_changed()
         self.tools.offer("pictures", self.pictures.offered)
         self.tools["pictures"].setChecked(self.pictures.shown)
         self._place_cards()
-        self._maker.colours_changed(current_colours())
+        self._work_out_colours()
         self._follows = True
         self.pointing.forget()
         self.selection.refresh()
@@ -156,24 +166,31 @@ class MapView(QWidget):
             self._frames.start()
         else:
             self._frames.stop()
+            self._work_out_colours()
         if self._follows:
             self.fit()
         self.redraw()
 
     def _next_frame(self) -> None:
+        """Show where the layout has moved the rows to."""
+        before = self.canvas.viewport_now
         if self._follows:
             self.fit()
-        self.redraw()
+        if not self._follows or self.canvas.viewport_now == before:
+            self.redraw(coarse=True)
 
     def _colours_changed(self) -> None:
-        self._maker.colours_changed(current_colours())
+        self._work_out_colours()
         self.redraw()
         if self._follows:
             self.fit()
 
+    def _work_out_colours(self) -> None:
+        shown = self._maker.places.shown()
+        self._maker.colours = self._colours.work_out(current_colours(), None if shown is None else shown.xy)
+
     def _answer_changed(self) -> None:
-        if self._session.document.colouring.by == "similarity to query":
-            self._maker.colours_changed(current_colours())
+        self._work_out_colours()
         self.redraw()
 
     def _say_what_is_awaited(self) -> None:
@@ -211,7 +228,7 @@ class MapView(QWidget):
             self._session.document, self.canvas.item.cache, self.pictures, self._indexing.index_of
         )
         maker.table_changed()
-        maker.colours_changed(current_colours())
+        maker.colours = self.colours
         maker.fitted_scale = self._maker.fitted_scale
         maker.places.camera = self._maker.places.camera
         return maker.make(self.canvas.viewport_now, current_colours(), titled=True)
@@ -223,17 +240,26 @@ class MapView(QWidget):
 
     def fit(self) -> None:
         """See all rows, and keep seeing them while the layout moves."""
-        shown = self._maker.places.shown()
+        places = self._maker.places
+        shown, now, card = places.shown(), self.canvas.viewport_now, self._legend_card()
         self._follows = True
         if shown is None:
             return
-        now = self.canvas.viewport_now
-        figure = self.canvas.item.figure
-        layout = None if figure is None else legend_layout(replace(figure, viewport=now))
-        around = self._maker.places.around(shown)
-        fitted = fitted_view(around, now.width, now.height, None if layout is None else layout.card)
+        around = places.around(shown)
+        if self._session.document.stage is LayoutStage.MOVING:
+            around = around[:: max(1, len(around) // MOVING_SAMPLE)]
+        fitted = self._fitted.of(
+            lambda: fitted_view(around, now.width, now.height, card), shown, (now.width, now.height), card
+        )
         self._maker.fitted_scale = fitted.scale
         self.canvas.show_viewport(fitted)
+
+    def _legend_card(self) -> QRectF | None:
+        figure = self.canvas.item.figure
+        if figure is None:
+            return None
+        layout = legend_layout(replace(figure, viewport=self.canvas.viewport_now))
+        return None if layout is None else layout.card
 
     def zoom(self, factor: float) -> None:
         """Zoom about the middle."""
@@ -361,7 +387,7 @@ class MapView(QWidget):
         self.ring.setStyleSheet(f"border: 1px solid {colours.accent};")
         self.tools.restyle()
         self.selection.restyle()
-        self._maker.colours_changed(colours)
+        self._work_out_colours()
         self.redraw()
 
     def _place_cards(self) -> None:
