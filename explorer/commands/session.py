@@ -14,6 +14,7 @@ from explorer.commands.mapping import Mapping
 from explorer.commands.notices import Notices
 from explorer.commands.opening import Opening
 from explorer.commands.selecting import Selecting
+from explorer.commands.staging import Staging
 from explorer.document import Document
 from explorer.document.settings import Settings
 from explorer.jobs import Jobs
@@ -41,6 +42,7 @@ class Session:
     encoding : Encoding
     indexing : Indexing
     news : IndexNews
+    staging : Staging
     """
 
     def __init__(self, document: Document, jobs: Jobs, settings: Settings) -> None:
@@ -66,6 +68,7 @@ class Session:
         self.opening.table_loaded.connect(self.asking.begin)
         self.opening.table_loaded.connect(self.encoding.begin)
         self.news = IndexNews(document, self.notices, self.opening, self.indexing)
+        self.staging = Staging(document, jobs, self.notices, self.opening)
         self.encoding.loading_changed.connect(self.asking.encoder_loading)
         self.indexing.index_wanted.connect(self.opening.show_index)
 
@@ -77,6 +80,7 @@ class Session:
     def close(self) -> None:
         """Stop what is under way; the workers are their maker's to end."""
         self.indexing.close()
+        self.staging.close()
         self.asking.close()
         self.mapping.close()
         self.threads.close()

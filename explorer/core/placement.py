@@ -34,9 +34,41 @@ def place_query(positions: NDArray[np.float32], rows: NDArray[np.int64]) -> tupl
         return None
     # Of the whole map a sample says enough, and costs as little at ten million rows.
     sample = np.concatenate([points, positions[:: max(1, len(positions) // SAMPLE)]])
+    return _densest(points, reach_of(sample[np.isfinite(sample).all(axis=1)]))
+
+
+def place_vectors(positions: NDArray[np.float32], rows: NDArray[np.int64]) -> NDArray[np.float32]:
+    """Place many queries at once, each as ``place_query`` does.
+
+    Parameters
+    ----------
+    positions : float32 array, shape (rows, dimensions)
+    rows : int64 array, shape (m, k)
+        Each query's nearest rows, best first; -1 for none.
+
+    Returns
+    -------
+    float32 array, shape (m, dimensions)
+        NaN where none of a query's nearest rows is on the map.
+    """
+    places = np.full((len(rows), positions.shape[1]), np.nan, np.float32)
+    sample = positions[:: max(1, len(positions) // SAMPLE)]
     sample = sample[np.isfinite(sample).all(axis=1)]
+    if not len(sample):
+        return places
+    reach = reach_of(sample)
+    for place, nearest in zip(places, rows, strict=True):
+        points = positions[nearest[nearest >= 0][:MOST_ROWS]].astype(np.float64)
+        points = points[np.isfinite(points).all(axis=1)]
+        if len(points):
+            place[:] = _densest(points, reach)
+    return places
+
+
+def _densest(points: NDArray[np.float64], reach: float) -> tuple[float, ...]:
+    """The mean of the largest group of points that lie within reach of one of them."""
     apart = np.linalg.norm(points[:, None] - points[None], axis=2)
-    together = apart <= reach_of(sample)
+    together = apart <= reach
     group = together[np.argmax(together.sum(axis=1))]
     return tuple(points[group].mean(axis=0).tolist())
 

@@ -4,5 +4,17 @@ from explorer.document.answer import Answer, Question
 from explorer.document.document import Document, LayoutStage
 from explorer.document.encoding import IndexRun, ZeroShot
 from explorer.document.sources import Source
+from explorer.document.staging import ModelView, StageInput, TokenPath
 
-__all__ = ["Answer", "Document", "IndexRun", "LayoutStage", "Question", "Source", "ZeroShot"]
+__all__ = [
+    "Answer",
+    "Document",
+    "IndexRun",
+    "LayoutStage",
+    "ModelView",
+    "Question",
+    "Source",
+    "StageInput",
+    "TokenPath",
+    "ZeroShot",
+]

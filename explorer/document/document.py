@@ -27,6 +27,7 @@ from explorer.document.encoding import IndexRun, ZeroShot
 from explorer.document.history import History
 from explorer.document.selection import Isolation
 from explorer.document.sources import Source
+from explorer.document.staging import ModelView, TokenPath
 from explorer.document.undo import Change, Part, UndoStack
 
 
@@ -67,6 +68,8 @@ class Document:
     index_run_changed = Signal()
     retrieval_changed = Signal()
     query_pictures_changed = Signal()
+    model_view_changed = Signal()
+    token_paths_changed = Signal()
 
     def __init__(self) -> None:
         self.sources: list[Source] = []
@@ -100,6 +103,8 @@ class Document:
         self.retrieval: Retrieval | None = None
         self.query_pictures: tuple[PictureTerm, ...] = ()
         self.index_run: IndexRun | None = None
+        self.model_view = ModelView()
+        self.token_paths: tuple[TokenPath, ...] = ()
 
     # What is open
 
@@ -392,3 +397,15 @@ class Document:
         """Tell how far a folder is indexed; None once that is over."""
         self.index_run = run
         self.index_run_changed.emit()
+
+    # The model behind the table
+
+    def set_model_view(self, view: ModelView) -> None:
+        """Take in how far looking into the table's model has come."""
+        self.model_view = view
+        self.model_view_changed.emit()
+
+    def set_token_paths(self, paths: tuple[TokenPath, ...]) -> None:
+        """Show how tokens move over the map from stage to stage; none shows none."""
+        self.token_paths = paths
+        self.token_paths_changed.emit()

@@ -41,6 +41,7 @@ from explorer.views.panels.notice_bar import NoticeBar
 from explorer.views.panels.query_bar import QueryBar
 from explorer.views.panels.selection import SelectionPanel
 from explorer.views.panels.side_panel import WIDTH, SidePanel
+from explorer.views.panels.stages import StagesPanel
 from explorer.views.panels.status_bar import StatusBar
 from explorer.views.row_commands import RowCommands
 from explorer.views.theme import refresh_theme
@@ -75,6 +76,7 @@ class MainWindow(QMainWindow):
         self.query = QueryBar(session)
         self.answer = AnswerPanel(session, self.thumbnails)
         self.lookup = LookupPanel(session)
+        self.stages = StagesPanel(session)
         self.selection = SelectionPanel(session)
         self.filter = FilterBar(session)
         self.side = SidePanel(session)
@@ -108,11 +110,12 @@ class MainWindow(QMainWindow):
             self._dock("Sources", self.side, Qt.DockWidgetArea.LeftDockWidgetArea),
             self._dock("Neighbours", self.answer, Qt.DockWidgetArea.RightDockWidgetArea),
             self._dock("Lookup", self.lookup, Qt.DockWidgetArea.RightDockWidgetArea),
+            self._dock("Stages", self.stages, Qt.DockWidgetArea.RightDockWidgetArea),
             self._dock("Selection", self.selection, Qt.DockWidgetArea.RightDockWidgetArea),
         )
-        _, right, lookup, self.selection_dock = self.docks
-        self.tabifyDockWidget(right, lookup)
-        self.tabifyDockWidget(lookup, self.selection_dock)
+        _, right, *tabbed, self.selection_dock = self.docks
+        for dock in (*tabbed, self.selection_dock):
+            self.tabifyDockWidget(right, dock)
         self.selection_dock.hide()
         right.raise_()
         self.setTabPosition(Qt.DockWidgetArea.AllDockWidgetAreas, QTabWidget.TabPosition.North)
@@ -211,6 +214,7 @@ class MainWindow(QMainWindow):
         self.side.sources.labels_wanted.connect(self.files.choose_labels)
         self.side.table.quarantined_wanted.connect(self.files.show_quarantined)
         self.answer.hovered.connect(self.map.point_out)
+        self.answer.currentChanged.connect(lambda: self.docks[1].setWindowTitle(self.answer.title))
         self.map.pointed_at.connect(self.answer.light_row)
         self.selection.hovered.connect(self.map.point_out)
         self.selection.export_wanted.connect(self.files.save_selection)
@@ -278,12 +282,13 @@ class MainWindow(QMainWindow):
 
     def go_to_panel(self, step: int) -> None:
         """Go on to the next part of the window that is shown (or, with -1, to the one before)."""
-        parts = (self.query, self.stack, self.answer, self.lookup, self.side)
+        parts = (self.query, self.stack, self.answer, self.lookup, self.stages, self.side)
         entrances = {
             self.query: self.query.field,
             self.stack: self.map.canvas if self.session.document.table is not None else self.start.choose,
             self.answer: self.answer.entrance,
             self.lookup: self.lookup.field,
+            self.stages: self.stages.entrance,
             self.side: self.side.sources.tree,
         }
         focused = QApplication.focusWidget()

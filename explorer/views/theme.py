@@ -143,6 +143,9 @@ def style_sheet(colours: Theme) -> str:
     QAbstractScrollArea::corner {{ background: {c.panel}; border: none; }}
     QLabel[quiet="true"] {{ color: {c.quiet}; }}
     QLabel[heading="true"] {{ color: {c.quiet}; font-weight: 600; font-size: 11px; }}
+    QFrame[stage="true"] {{ border: 1px solid {c.line}; border-radius: 6px; background: {c.panel}; }}
+    QFrame[stage="true"]:focus, QFrame[stage="true"]:hover {{ border-color: {c.quiet}; }}
+    QFrame[stage="true"][marked="true"] {{ border-color: {c.accent}; }}
     QLabel[title="true"] {{ font-weight: 600; font-size: 13px; }}
     QPushButton, QToolButton[text="true"], QComboBox, QSpinBox, QDoubleSpinBox {{
         background: {c.panel}; border: 1px solid {c.line}; border-radius: 6px;

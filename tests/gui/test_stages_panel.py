@@ -1,0 +1,190 @@
+"""The stages panel on real models in their worker: typing, pictures, attention, positions, phrases."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from PIL import Image
+from PySide6.QtCore import QPointF, Qt
+from pytestqt.qtbot import QtBot
+from scenes import CLIP
+
+from explorer.commands import Session
+from explorer.core.layout import LayoutSettings
+from explorer.demos import demos
+from explorer.document import LayoutStage
+from explorer.views.panels.stages import StagesPanel
+from explorer.views.panels.stages.values_tab import cosines
+
+pytestmark = pytest.mark.usefixtures("stages_worker")
+SENTENCE = "happy families are all alike"
+
+
+@pytest.fixture
+def words(qtbot: QtBot, bare_session: Session) -> Session:
+    """A session with the word demo on the map."""
+    return opened(qtbot, bare_session, str(demos()[0].path))
+
+
+@pytest.fixture
+def panel(qtbot: QtBot, words: Session) -> StagesPanel:
+    return shown(qtbot, words)
+
+
+def opened(qtbot: QtBot, session: Session, path: str) -> Session:
+    session.document.set_settings(LayoutSettings(method="pca"))
+    session.opening.open([path])
+    qtbot.waitUntil(lambda: session.document.stage is LayoutStage.DONE, timeout=60_000)
+    return session
+
+
+def shown(qtbot: QtBot, session: Session) -> StagesPanel:
+    made = StagesPanel(session)
+    qtbot.addWidget(made)
+    made.resize(360, 800)
+    made.show()
+    qtbot.waitUntil(lambda: session.document.model_view.model is not None, timeout=60_000)
+    return made
+
+
+def type_in(qtbot: QtBot, panel: StagesPanel, text: str) -> None:
+    """Type, and wait for what the model makes of it."""
+    panel.field.clear()
+    qtbot.keyClicks(panel.field, text)
+    qtbot.waitUntil(lambda: ran(panel) == text, timeout=30_000)
+
+
+def ran(panel: StagesPanel) -> str | None:
+    view = panel._session.document.model_view
+    done = view.run is not None and not panel._session.staging.is_running
+    return view.given.text if done else None
+
+
+def test_that_typing_shows_each_stage_with_its_shape(qtbot: QtBot, panel: StagesPanel) -> None:
+    type_in(qtbot, panel, SENTENCE)
+    cards = {card.name: card for card in panel.values.list.cards}
+    assert list(cards)[:3] == ["ids", "one-hot", "looked up"]
+    assert cards["looked up"].shape.text() == "5 × 128"
+    assert cards["one-hot"].shape.text() == "5 × 5,325"
+    assert "word LSTM" in panel.model.text()
+
+
+def test_that_a_click_opens_a_stage_large_and_another_closes_it(qtbot: QtBot, panel: StagesPanel) -> None:
+    type_in(qtbot, panel, SENTENCE)
+    card = next(card for card in panel.values.list.cards if card.name == "after layer 1")
+    qtbot.mouseClick(card, Qt.MouseButton.LeftButton)
+    assert panel.values.detail.isVisible()
+    run = panel._session.document.model_view.run
+    values = run.stages["after layer 1"].values
+    assert panel.values.map.words_of(2, 7) == f"are · column 7: {values[2, 7]:.4g}"
+    frame = panel.values.map.frame
+    assert panel.values.map.cell_at(frame.center()) == (2, 64)
+    assert panel.values.map.cell_at(QPointF(frame.left() - 5, frame.center().y())) is None
+    qtbot.keyClick(card, Qt.Key.Key_Return)
+    assert not panel.values.detail.isVisible()
+
+
+def test_that_tokens_move_over_the_map_from_their_own_rows(qtbot: QtBot, panel: StagesPanel) -> None:
+    type_in(qtbot, panel, SENTENCE)
+    document = panel._session.document
+    qtbot.waitUntil(lambda: len(document.token_paths) == 5, timeout=30_000)
+    path = document.token_paths[0]
+    assert path.label == "happy"
+    assert path.stages[0] == "looked up"
+    assert path.places.shape == (len(path.stages), 2)
+    assert np.isfinite(path.places).all()
+    panel.on_map.setChecked(False)
+    assert document.token_paths == ()
+    panel.on_map.setChecked(True)
+    assert len(document.token_paths) == 5
+
+
+def test_that_words_without_a_row_are_told_of_and_a_blank_text_clears(
+    qtbot: QtBot, panel: StagesPanel
+) -> None:
+    type_in(qtbot, panel, "happy xyzzyq")
+    assert "xyzzyq" in panel.remark.text()
+    panel.field.clear()
+    panel.run()
+    assert panel._session.document.model_view.run is None
+    assert panel.values.list.cards == []
+    assert panel.values.empty.isVisible()
+
+
+def test_that_a_word_none_of_which_is_known_leaves_a_sentence(qtbot: QtBot, panel: StagesPanel) -> None:
+    panel.field.setText("xyzzyq")
+    panel.run()
+    qtbot.waitUntil(lambda: panel._session.document.model_view.refusal is not None, timeout=30_000)
+    assert "None of these words" in panel.remark.text()
+
+
+def test_that_phrases_open_as_a_table_of_their_own_and_the_model_stays(
+    qtbot: QtBot, panel: StagesPanel
+) -> None:
+    session = panel._session
+    panel.phrases.field.setPlainText("\n".join(["the king of israel", "bread and wine", "", "they went up"]))
+    qtbot.mouseClick(panel.phrases.go, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(
+        lambda: session.document.table is not None and session.document.table.listing.rows == 3,
+        timeout=30_000,
+    )
+    table = session.document.table
+    assert [table.labels[row] for row in range(3)] == ["the king of israel", "bread and wine", "they went up"]
+    assert session.document.model_view.model is not None
+    folder = Path(table.path).parent
+    session.close()
+    assert not folder.exists()
+
+
+def test_that_a_word_in_two_sentences_is_compared_stage_by_stage(qtbot: QtBot, panel: StagesPanel) -> None:
+    panel.phrases.first.setText("the king went up")
+    panel.phrases.second.setText("they ate with the king")
+    panel.phrases.word.setText("king")
+    qtbot.mouseClick(panel.phrases.compare, Qt.MouseButton.LeftButton)
+    document = panel._session.document
+    qtbot.waitUntil(lambda: len(document.model_view.comparison) > 0, timeout=30_000)
+    looked, *_, last = document.model_view.comparison
+    assert looked.cosine == pytest.approx(1, abs=1e-4)
+    assert last.cosine < 0.999
+    assert "looked up" in panel.phrases.found.text()
+
+
+def test_that_a_clip_shows_where_it_looks_and_how_alike_patches_are(
+    qtbot: QtBot, bare_session: Session, tmp_path: Path
+) -> None:
+    panel = shown(qtbot, opened(qtbot, bare_session, str(CLIP)))
+    Image.new("RGB", (64, 64), (20, 60, 200)).save(tmp_path / "blue.png")
+    panel.set_picture(str(tmp_path / "blue.png"))
+    qtbot.waitUntil(lambda: ran(panel) == "" and panel.attention.map.reach > 0, timeout=30_000)
+    assert panel.attention.heads.count() == 7
+    panel.values.choose("after layer 2")
+    assert panel.values.picture.isVisibleTo(panel.values)
+    panel.attention.heads.setCurrentIndex(2)
+    panel.attention.heads.activated.emit(2)
+    panel.attention.choose_query(3)
+    assert panel.attention.words.text().startswith("patch 1,3 looks most at")
+    assert panel.parts.filters.isVisibleTo(panel.parts)
+    assert panel.parts.tables.count() == 2
+    panel.set_picture(None)
+    assert panel._session.document.model_view.run is None
+
+
+def test_that_a_file_without_a_model_says_so_in_the_panel(
+    qtbot: QtBot, bare_session: Session, tmp_path: Path
+) -> None:
+    np.save(tmp_path / "plain.npy", np.random.default_rng(1).normal(size=(20, 5)).astype(np.float32))
+    session = opened(qtbot, bare_session, str(tmp_path / "plain.npy"))
+    made = StagesPanel(session)
+    qtbot.addWidget(made)
+    made.show()
+    qtbot.waitUntil(lambda: session.document.model_view.refusal is not None, timeout=60_000)
+    assert "not known here" in made.remark.text()
+
+
+def test_that_a_row_of_zeros_is_alike_to_nothing() -> None:
+    values = torch.tensor([[1.0, 0], [0, 0], [3, 0]]).numpy()
+    assert cosines(values, 0).tolist() == [1, 0, 1]
+    assert cosines(values, 1).tolist() == [0, 0, 0]
