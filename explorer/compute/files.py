@@ -110,9 +110,11 @@ def table_listing(table: EmbeddingTable, values: NDArray | None) -> TableListing
 
 
 def mappable(metadata: Mapping[str, NDArray]) -> dict[str, NDArray]:
-    """Metadata columns as arrays that can be mapped: strings in fixed width."""
+    """Metadata columns as arrays that can be mapped: strings in fixed width, empty where missing."""
     return {
-        name: column.astype(np.str_) if column.dtype.hasobject else column
+        name: np.array(["" if value is None else str(value) for value in column.tolist()], np.str_)
+        if column.dtype.hasobject
+        else column
         for name, column in metadata.items()
     }
 

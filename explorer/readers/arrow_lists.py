@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -26,6 +28,13 @@ def is_text_type(kind: pa.DataType) -> bool:
     if pa.types.is_dictionary(kind):
         kind = kind.value_type
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind))
+
+
+def is_fact_type(kind: pa.DataType) -> bool:
+    """Whether a column of this type says yes or no, a date, or several texts in each row."""
+    if pa.types.is_list(kind) or pa.types.is_large_list(kind):
+        return is_text_type(kind.value_type)
+    return bool(pa.types.is_boolean(kind) or pa.types.is_date(kind) or pa.types.is_timestamp(kind))
 
 
 def list_lengths(column: pa.Array) -> NDArray[np.int64]:
@@ -59,11 +68,29 @@ def fill_rows(column: pa.Array, target: NDArray) -> int:
 
 
 def as_column(column: pa.ChunkedArray) -> NDArray:
-    """Numbers as they are (NaN where missing), texts and all else as objects (None where missing)."""
+    """Numbers as they are (NaN where missing), texts and all else as objects (None where missing).
+
+    Truth is ``true`` and ``false``, a date ISO 8601, a list of texts JSON.
+    """
     if is_number_type(column.type):
         return np.asarray((column.cast(pa.float64()) if column.null_count else column).to_numpy())
+    if is_fact_type(column.type):
+        return _facts(column)
     values = np.empty(len(column), object)
     values[:] = column.to_pylist()
+    return values
+
+
+def _facts(column: pa.ChunkedArray) -> NDArray:
+    """A column of facts as texts."""
+    if pa.types.is_list(column.type) or pa.types.is_large_list(column.type):
+        texts = [
+            None if value is None else json.dumps(value, ensure_ascii=False) for value in column.to_pylist()
+        ]
+    else:
+        texts = column.cast(pa.string()).to_pylist()
+    values = np.empty(len(column), object)
+    values[:] = texts
     return values
 
 

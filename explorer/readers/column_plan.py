@@ -28,11 +28,12 @@ _ABOUT_ROWS = {
 
 
 class Kind(Enum):
-    """What a column holds in each row."""
+    """What a column holds in each row; a fact (yes or no, a date, several texts) never names it."""
 
     VECTOR = "vector"
     NUMBER = "number"
     TEXT = "text"
+    FACT = "fact"
     OTHER = "other"
 
 
@@ -123,8 +124,9 @@ def _dimension_columns(numbers: Sequence[str], name: str) -> dict[str, tuple[str
 
 def _label(kinds: Mapping[str, Kind]) -> str | None:
     lower: dict[str, str] = {}
-    for column in kinds:
-        lower.setdefault(column.strip().lower(), column)
+    for column, kind in kinds.items():
+        if kind is not Kind.FACT:
+            lower.setdefault(column.strip().lower(), column)
     named = [lower[wanted] for wanted in NAMING if wanted in lower]
     texts = [column for column, kind in kinds.items() if kind is Kind.TEXT]
     keys = [lower[wanted] for wanted in (*ROW_KEYS, "", "unnamed: 0") if wanted in lower]

@@ -63,9 +63,13 @@ def kind_of(value: Any) -> Kind | None:
     if value is None or value == []:
         return None
     if isinstance(value, list):
+        if all(isinstance(item, str) for item in value):
+            return Kind.FACT
         return Kind.VECTOR if all(_is_number(item) or item is None for item in value) else Kind.OTHER
     if _is_number(value):
         return Kind.NUMBER
+    if isinstance(value, bool):
+        return Kind.FACT
     return Kind.TEXT if isinstance(value, str) else Kind.OTHER
 
 
@@ -177,5 +181,8 @@ def _column(values: list[Any]) -> NDArray:
     if all(_is_number(value) for value in values):
         return np.array(values, np.float64 if any(isinstance(value, float) for value in values) else np.int64)
     column = np.empty(len(values), object)
-    column[:] = [value if value is None or isinstance(value, str) else json.dumps(value) for value in values]
+    column[:] = [
+        value if value is None or isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+        for value in values
+    ]
     return column

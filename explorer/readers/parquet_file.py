@@ -16,6 +16,7 @@ from explorer.core.table import EmbeddingTable, OpenedFile
 from explorer.readers.arrow_lists import (
     as_column,
     fill_rows,
+    is_fact_type,
     is_number_type,
     is_text_type,
     is_vector_type,
@@ -84,7 +85,9 @@ def _kind(kind: pa.DataType) -> Kind:
         return Kind.VECTOR
     if is_number_type(kind):
         return Kind.NUMBER
-    return Kind.TEXT if is_text_type(kind) else Kind.OTHER
+    if is_text_type(kind):
+        return Kind.TEXT
+    return Kind.FACT if is_fact_type(kind) else Kind.OTHER
 
 
 def _shape(path: Path, file: pq.ParquetFile, columns: tuple[str, ...], rows: int) -> tuple[int, str]:
