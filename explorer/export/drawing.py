@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from explorer.export.figure import DIMMED, FOCUS_RADIUS, RESULT_RADIUS, Figure
-from explorer.render.density import Counts, density_colours, fullest
+from explorer.render.density import Counts, density_colours, draw_grid, fullest
 from explorer.render.points import Points, by_depth
 from explorer.render.raster import Dots, Layer, Raster, ground_of
 from explorer.render.viewport import Viewport
@@ -69,15 +69,15 @@ def draw_in_slices(
     view, ground = figure.viewport.magnified(ratio), ground_of(figure.theme)
     parts = _parts(figure, view, figure.dots.magnified(ratio), step, most, slice_rows)
     if figure.density:
-        counts = Counts(raster, figure.palette, view)
-        if most is not None and figure.index is not None and figure.index.grids:
-            counts.add_grid(figure.index, figure.codes)
+        colours, index = density_colours(figure.theme), figure.index
+        if most is not None and index is not None and index.grids:
+            draw_grid(raster, index, figure.codes, figure.palette, view, colours, ground)
         else:
+            counts = Counts(raster, figure.palette, view)
             for points, _ in parts:
                 counts.add(points)
                 yield len(points)
-        crowd = None if figure.index is None else fullest(figure.index, view)
-        counts.colour(density_colours(figure.theme), ground, ratio, crowd)
+            counts.colour(colours, ground, ratio, None if index is None else fullest(index, view))
     else:
         raster.clear(ground)
         for points, dots in parts:

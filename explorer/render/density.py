@@ -89,7 +89,7 @@ class Counts:
         self._raster, self._viewport, self._palette = raster, viewport, palette
         self._shown = np.zeros(256, np.bool_)
         self._shown[: len(palette)] = palette[:, 3] > 0
-        self.coloured = len(np.unique(palette[palette[:, 3] > 0, :3], axis=0)) > 1
+        self.coloured = _are_several(palette)
         shape = raster.pixels.shape
         self.array = np.zeros((*shape, 4) if self.coloured else shape, np.float32)
         raster.ids.fill(-1)
@@ -104,45 +104,6 @@ class Counts:
             count_colours(*where, weighted_inks(self._palette), *place, self.array, self._raster.ids)
         else:
             count_rows(*where, self._shown, *place, self.array, self._raster.ids)
-
-    def add_grid(self, index: PointIndex, codes: NDArray[np.integer]) -> None:
-        """Take the counts of an index's grids instead: as quick for any number of rows, but coarser."""
-        from explorer.render.kernels import magnify, tint
-
-        view = self._viewport
-        whole = index.width * index.columns, index.height * index.lines
-        sides = [min(whole) / len(grid) * view.scale for grid in index.grids]
-        grid = next(
-            (each for each, side in zip(index.grids, sides, strict=True) if side >= 1), index.grids[-1]
-        )
-        wide, high = (size / len(grid) for size in whole)
-        counts = np.empty(self._raster.pixels.shape, np.float32)
-        left, bottom = view.x - view.width / 2 / view.scale, view.y - view.height / 2 / view.scale
-        per_pixel = 1 / view.scale
-        magnify(
-            grid,
-            (left - index.left) / wide,
-            (bottom - index.bottom) / high,
-            per_pixel / wide,
-            per_pixel / high,
-            per_pixel**2 / wide / high,
-            counts,
-        )
-        cells = index.cell_colours(codes, self._palette)
-        sums = self.array if self.coloured else np.empty((*counts.shape, 4), np.float32)
-        if self.coloured or not self._shown[: len(self._palette)].all():
-            tint(
-                counts,
-                cells,
-                (left - index.left) / index.width,
-                (bottom - index.bottom) / index.height,
-                per_pixel / index.width,
-                per_pixel / index.height,
-                sums,
-            )
-            counts = np.ascontiguousarray(sums[:, :, 3])
-        if not self.coloured:
-            self.array = counts
 
     def colour(
         self, colours: NDArray[np.uint8], ground: int, softness: float, most: float | None = None
@@ -162,6 +123,56 @@ class Counts:
             words = _words_by_bits(colours, ground, most)
             colour_counts(self.array.view(np.uint32), words, first, self._raster.pixels)
         return most
+
+
+def draw_grid(
+    raster: Raster,
+    index: PointIndex,
+    codes: NDArray[np.integer],
+    palette: NDArray[np.uint8],
+    viewport: Viewport,
+    colours: NDArray[np.uint8],
+    ground: int,
+) -> None:
+    """Draw the counts of an index's grids: as quick for any number of rows, but coarser; nothing is hit.
+
+    Parameters
+    ----------
+    raster : Raster
+    index : PointIndex
+        One with grids.
+    codes, palette, viewport, colours, ground
+        As in ``draw_density``.
+    """
+    from explorer.render.kernels import colour_counts, magnify, tint
+
+    whole = index.width * index.columns, index.height * index.lines
+    sides = [min(whole) / len(grid) * viewport.scale for grid in index.grids]
+    grid = next((each for each, side in zip(index.grids, sides, strict=True) if side >= 1), index.grids[-1])
+    counts, most = np.empty(raster.pixels.shape, np.float32), fullest(index, viewport)
+    wide, high = (size / len(grid) for size in whole)
+    weight = 1 / (viewport.scale**2 * wide * high)
+    magnify(grid, *_corner(index, viewport, wide, high), weight, counts)
+    first, word = np.uint32(FIRST_BITS), np.uint32(ground)
+    raster.ids.fill(-1)
+    if _are_several(palette):
+        place, cells = _corner(index, viewport, index.width, index.height), index.cell_colours(codes, palette)
+        tint(counts, cells, *place, _opacities_by_bits(most), first, word, raster.pixels)
+    else:
+        words = _words_by_bits(colours, ground, most)
+        colour_counts(counts.view(np.uint32), words, first, raster.pixels)
+
+
+def _corner(index: PointIndex, view: Viewport, wide: float, high: float) -> tuple[float, float, float, float]:
+    """The view's left and bottom, and a pixel's sides, in parts of the index's area of that size."""
+    left = (view.x - view.width / 2 / view.scale - index.left) / wide
+    bottom = (view.y - view.height / 2 / view.scale - index.bottom) / high
+    return left, bottom, 1 / view.scale / wide, 1 / view.scale / high
+
+
+def _are_several(palette: NDArray[np.uint8]) -> bool:
+    """Whether shown codes have more than one colour."""
+    return len(np.unique(palette[palette[:, 3] > 0, :3], axis=0)) > 1
 
 
 def _steps_by_bits(most: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

@@ -179,7 +179,29 @@ def spread_colours(sums: NDArray[np.float32]) -> None:
                 above[column, channel] = here
 
 
-@compiled("float32[,] float32[,,] float64 float64 float64 float64 float32[,,]!")
+@compiled("uint32 -> float32[]!")
+def channels_of(word: np.uint32) -> NDArray[np.float32]:
+    """Red, green and blue of a pixel."""
+    found = np.empty(3, np.float32)
+    for channel in range(3):
+        found[channel] = (word >> np.uint32(16 - 8 * channel)) & np.uint32(255)
+    return found
+
+
+@compiled("float32[]! float32 float32[] float32 -> uint32")
+def blended(
+    below: NDArray[np.float32], opacity: np.float32, sums: NDArray[np.float32], per_count: np.float32
+) -> np.uint32:
+    """An opaque pixel: a mean colour over the ground."""
+    word = np.uint32(0xFF000000)
+    for channel in range(3):
+        mixed = below[channel] + (sums[channel] * per_count - below[channel]) * opacity
+        whole = np.uint32(min(max(mixed + np.float32(0.5), np.float32(0)), np.float32(255)))
+        word |= whole << np.uint32(16 - 8 * channel)
+    return word
+
+
+@compiled("float32[,] float32[,,] float64 float64 float64 float64 float32[] uint32 uint32 uint32[,]!")
 def tint(
     counts: NDArray[np.float32],
     cells: NDArray[np.float32],
@@ -187,22 +209,32 @@ def tint(
     bottom: float,
     per_column: float,
     per_line: float,
-    sums: NDArray[np.float32],
+    opacities: NDArray[np.float32],
+    first: np.uint32,
+    ground: np.uint32,
+    pixels: NDArray[np.uint32],
 ) -> None:
-    """Give counts the colours of the cells they lie in; a cell's last number is the share that is shown."""
+    """Draw counts in the colours of the cells they lie in; a cell's last is the share that is shown."""
     height, width = counts.shape
     lines, columns = cells.shape[0], cells.shape[1]
     across = np.empty(width, np.int64)
     for column in range(width):
         across[column] = step_of(left + (column + 0.5) * per_column, columns)
+    one = np.zeros(1, np.float32)
+    bits = one.view(np.uint32)
+    below = channels_of(ground)
+    last = len(opacities) - 1
     for line in range(height):
         cell_line = step_of(bottom + (height - line - 0.5) * per_line, lines)
         for column in range(width):
-            cell = across[column]
-            count = counts[line, column] * cells[cell_line, cell, 3]
-            for channel in range(3):
-                sums[line, column, channel] = count * cells[cell_line, cell, channel]
-            sums[line, column, 3] = count
+            cell = cells[cell_line, across[column]]
+            one[0] = counts[line, column] * cell[3]
+            step = np.int64(bits[0] >> np.uint32(16)) - np.int64(first)
+            opacity = opacities[min(max(int(step), 0), last)]
+            if opacity == 0:
+                pixels[line, column] = ground
+            else:
+                pixels[line, column] = blended(below, opacity, cell, np.float32(1))
 
 
 @compiled("float32[,,] float32[] uint32 uint32 uint32[,]!")
@@ -217,25 +249,17 @@ def shade(
     height, width, _ = sums.shape
     one = np.zeros(1, np.float32)
     bits = one.view(np.uint32)
-    below = np.empty(3, np.float32)
-    for channel in range(3):
-        below[channel] = (ground >> np.uint32(16 - 8 * channel)) & np.uint32(255)
+    below = channels_of(ground)
     last = len(opacities) - 1
     for line in range(height):
         for column in range(width):
-            count = sums[line, column, 3]
-            one[0] = count
+            one[0] = sums[line, column, 3]
             step = np.int64(bits[0] >> np.uint32(16)) - np.int64(first)
             opacity = opacities[min(max(int(step), 0), last)]
             if opacity == 0:
                 pixels[line, column] = ground
-                continue
-            word = np.uint32(0xFF000000)
-            for channel in range(3):
-                mixed = below[channel] + (sums[line, column, channel] / count - below[channel]) * opacity
-                whole = np.uint32(min(max(mixed + np.float32(0.5), np.float32(0)), np.float32(255)))
-                word |= whole << np.uint32(16 - 8 * channel)
-            pixels[line, column] = word
+            else:
+                pixels[line, column] = blended(below, opacity, sums[line, column], np.float32(1) / one[0])
 
 
 @compiled("uint8[] int64[] float32[,] float32[,]!")

@@ -4,7 +4,7 @@ import numpy as np
 
 from explorer.render import point_index
 from explorer.render.camera import Camera, project
-from explorer.render.density import Counts, density_colours, draw_density
+from explorer.render.density import Counts, density_colours, draw_density, draw_grid
 from explorer.render.kernels import colour_counts
 from explorer.render.labels import LabelDensity, candidates, place
 from explorer.render.palette import LIGHT
@@ -15,7 +15,7 @@ from explorer.render.selection import rows_in_polygon
 from explorer.render.thumbnails import place_thumbnails
 from explorer.render.viewport import Viewport
 
-PALETTE = np.array([[1, 2, 3, 255], [1, 2, 3, 0]], np.uint8)
+PALETTE = np.array([[1, 2, 3, 255], [1, 2, 3, 0], [9, 2, 3, 255]], np.uint8)
 EDGES = np.float32([0, 1, 7, 40, 30, 39])
 SPECIAL = np.concatenate(
     [
@@ -63,8 +63,8 @@ def run() -> None:
                 raster.splat(points, PALETTE, view, Dots(3.0, 0.5))
                 counts = Counts(raster, PALETTE, view)
                 counts.add(points)
-                counts.add_grid(index, some)
                 counts.colour(density_colours(LIGHT), 0, 1.0, 3.0)
+                draw_grid(raster, index, some, PALETTE, view, density_colours(LIGHT), 0)
             candidates(xy, codes, PALETTE, view, LabelDensity.FIT, order, indexes[0])
             candidates(xy, codes, PALETTE, view, LabelDensity.FIT, None, indexes[0])
             for side in (1.0, 30.0, 500.0):

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from explorer.render.density import Counts, density_colours, draw_density, fullest, prefers_density
+from explorer.render.density import Counts, density_colours, draw_density, draw_grid, fullest, prefers_density
 from explorer.render.palette import DARK, LIGHT, rgb
 from explorer.render.point_index import PointIndex
 from explorer.render.points import Points
@@ -108,23 +108,16 @@ def test_that_colours_stay_when_the_map_is_dragged():
     assert fullest(index, view) > fullest(index, view.zoomed_at(0, 0, 2))
 
 
-def test_that_counts_from_a_sample_or_a_grid_are_about_those_of_all_rows(monkeypatch):
-    monkeypatch.setattr("explorer.render.point_index.SAMPLE_FROM", 10_000)
+def test_that_counts_from_a_sample_are_about_those_of_all_rows():
     xy, codes = crowd(300_000), np.zeros(300_000, np.uint8)
     index, view = PointIndex.of(xy), Viewport.fitted(xy, 300, 200)
     found = []
-    for add in (
-        lambda counts: counts.add(Points.all(xy, codes)),
-        lambda counts: counts.add(Points.seen(index, codes, view, most=60_000)),
-        lambda counts: counts.add_grid(index, codes),
-    ):
+    for points in (Points.all(xy, codes), Points.seen(index, codes, view, most=60_000)):
         counts = Counts(Raster(300, 200), PALETTE[:1], view)
-        add(counts)
-        blocks = counts.array.reshape(20, 10, 30, 10).sum(axis=(1, 3))
-        found.append(blocks[5:15, 8:22])
-    whole, sampled, grid = found
+        counts.add(points)
+        found.append(counts.array.reshape(20, 10, 30, 10).sum(axis=(1, 3))[5:15, 8:22])
+    whole, sampled = found
     assert np.abs(sampled - whole).mean() < 0.08 * whole.mean()
-    assert np.abs(grid - whole).mean() < 0.02 * whole.mean()
 
 
 RED_BLUE = np.array([[200, 0, 0, 255], [0, 0, 200, 255], [9, 9, 9, 0]], np.uint8)
@@ -182,19 +175,24 @@ def test_that_cells_know_their_mean_colour_and_what_is_hidden():
     assert swapped[middle, column, :3] == pytest.approx([0, 0, 200])
 
 
-def test_that_the_grid_s_crowds_have_about_the_colours_of_all_rows(monkeypatch):
+def seen(raster: Raster) -> np.ndarray:
+    return np.stack([(raster.pixels >> shift) & 255 for shift in (16, 8, 0)], axis=-1).astype(int)
+
+
+@pytest.mark.parametrize("palette", [PALETTE[:1], RED_BLUE], ids=["one colour", "several"])
+@pytest.mark.parametrize("zoom", [0.3, 1, 4])
+def test_that_the_grid_s_picture_is_about_that_of_all_rows(monkeypatch, palette, zoom):
     monkeypatch.setattr("explorer.render.point_index.SAMPLE_FROM", 10_000)
     xy = crowd(300_000)
-    codes = np.where(xy[:, 0] > 0, 1, 0).astype(np.uint8)
-    codes[::5] = 2
-    index, view, found = PointIndex.of(xy), Viewport.fitted(xy, 300, 200), []
-    for add in (
-        lambda counts: counts.add(Points.all(xy, codes)),
-        lambda counts: counts.add_grid(index, codes),
-    ):
-        counts = Counts(Raster(300, 200), RED_BLUE, view)
-        add(counts)
-        assert counts.coloured
-        found.append(counts.array.reshape(20, 10, 30, 10, 4).sum(axis=(1, 3))[5:15, 8:22])
-    whole, grid = found
-    assert np.abs(grid - whole).mean() < 0.04 * whole.mean()
+    codes = np.where(xy[:, 0] > 0, 1, 0).astype(np.uint8) if len(palette) > 1 else np.zeros(300_000, np.uint8)
+    codes[::5] = len(palette) - 1
+    index, view = PointIndex.of(xy), Viewport.fitted(xy, 300, 200).zoomed_at(150, 100, zoom)
+    colours, ground = density_colours(LIGHT), ground_of(LIGHT)
+    whole, grid = Raster(300, 200), Raster(300, 200)
+    counts = Counts(whole, palette, view)
+    counts.add(Points.all(xy, codes))
+    counts.colour(colours, ground, 1.0, fullest(index, view))
+    draw_grid(grid, index, codes, palette, view, colours, ground)
+    one, other = (seen(raster).reshape(20, 10, 30, 10, 3).mean(axis=(1, 3)) for raster in (whole, grid))
+    assert np.abs(one - other).mean() < 6
+    assert (grid.ids == -1).all()
