@@ -190,7 +190,8 @@ class Asking(QObject):
         if self._draft is None or shown is None or shown.question != self._draft:
             return False
         before, now = self._draft.text, question.text
-        return before.startswith(now) or now.startswith(before)
+        grew = before.startswith(now) or now.startswith(before)
+        return grew and self._draft.pictures == question.pictures
 
     def suggest(self, text: str) -> None:
         """Look for the labels closest to an unknown one; ``suggested`` follows, for the last text only."""

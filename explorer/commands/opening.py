@@ -68,7 +68,7 @@ class Opening(QObject):
         scaled = bool(labels.get("scaled", False))
         joined = {name: labels.get(name) for name in ("labels", "target_labels", "header")}
         job = self._list(path, **joined)
-        job.finished.connect(lambda listing: self._opened(Source(listing, **joined), table, scaled))
+        job.finished.connect(lambda listing: self._opened(Source(listing, **joined), table, scaled, path))
         job.failed.connect(lambda error: self._failed(error, path, joined))
 
     def drop(self, paths: list[str]) -> None:
@@ -92,7 +92,7 @@ class Opening(QObject):
 
         def came(path: str, listing: FileListing) -> None:
             opened.append(path)
-            self._opened(Source(listing), None, False)
+            self._opened(Source(listing), None, False, path)
 
         for path in paths:
             job = self._list(path)
@@ -122,7 +122,8 @@ class Opening(QObject):
         use = (f"Use it as labels for {name}", lambda: self.join_labels(source.path, dropped))
         job.failed.connect(lambda _refused: self._notices.error(error, use))
 
-    def _opened(self, source: Source, table: str | None, scaled: bool) -> None:
+    def _opened(self, source: Source, table: str | None, scaled: bool, asked: str = "") -> None:
+        """Show a table of what has been opened; ``asked`` is its path, or its folder's."""
         listing = source.listing
         self._document.put_source(source)
         self._settings.remember_file(source.path)
@@ -136,18 +137,18 @@ class Opening(QObject):
             )
             return
         self.choose_table(source.path, table or names[0], scaled=scaled)
-        self._tell(listing, table or names[0])
+        self._tell(listing, table or names[0], asked)
 
-    def _tell(self, listing: FileListing, shown: str) -> None:
+    def _tell(self, listing: FileListing, shown: str, asked: str) -> None:
         name = Path(listing.path).name
         notes = list(listing.notes)
         actions = []
         if listing.manifest is not None:
             self._notices.clear()  # what there is to say of an index, IndexNews says
             return
-        if _pictures_in(listing.path) >= MANY_PICTURES:
-            notes.append(f"{name} holds pictures, too.")
-            actions.append(("Index its pictures…", lambda: self.pictures_found.emit(listing.path)))
+        if _pictures_in(asked) >= MANY_PICTURES:
+            notes.append(f"{Path(asked).name} holds pictures, too.")
+            actions.append(("Index its pictures…", lambda: self.pictures_found.emit(asked)))
         if len(listing.tables) > 1:
             notes.insert(0, f"{name} holds {len(listing.tables)} tables; {shown} is shown.")
             actions.append(("Choose table…", lambda: self.picker_wanted.emit(listing.path)))
@@ -266,7 +267,7 @@ class Opening(QObject):
 
 def _pictures_in(path: str) -> int:
     """How many pictures a first look into a folder finds."""
-    if not Path(path).is_dir():
+    if not path or not Path(path).is_dir():
         return 0
     # Imports Pillow, which most sessions do not need.
     from explorer.readers.picture_folder import count_by_name
