@@ -18,6 +18,8 @@ MOST_LINES = 256
 FINE_SIDE, COARSE_SIDE = 1024, 128
 SEED = 42
 SAMPLED = 1 / 16
+MOST_MIXED = 2_000_000
+"""Of larger tables, the mean colours of the sample will do."""
 SAMPLE_FROM = 250_000
 """Smaller tables lie close enough together."""
 
@@ -164,23 +166,22 @@ class PointIndex:
     def cell_colours(self, codes: NDArray[np.integer], palette: NDArray[np.uint8]) -> NDArray[np.float32]:
         """The mean red, green and blue of each cell's rows, and the share that is not hidden.
 
-        Shape (lines, columns, 4). Kept until other colours are asked for; counted in the sample of a
-        large table. Cells without rows have the colours of those around them.
+        Shape (lines, columns, 4). A cell is mixed a little with those around it, which lend their
+        colours to cells without rows. Kept until other colours are asked for.
         """
         key = palette.tobytes()
         if self._cells is None or self._cells[0] is not codes or self._cells[1] != key:
             from explorer.render.kernels import colours_of_cells
 
-            counted = self.sample or self
+            counted = self if self.sample is None or len(self.rows) <= MOST_MIXED else self.sample
             sums = np.zeros((self.lines * self.columns, 5), np.float32)
             colours_of_cells(counted.codes_of(codes), counted.starts, weighted_inks(palette), sums)
             grid = sums.reshape(self.lines, self.columns, 5)
             rim = np.pad(grid, ((1, 1), (1, 1), (0, 0)))
-            around = np.zeros_like(grid)
+            found = 2 * grid
             for line in range(3):
                 for column in range(3):
-                    around += rim[line : line + self.lines, column : column + self.columns]
-            found = np.where(grid[:, :, 3:4] > 0, grid, around)
+                    found += rim[line : line + self.lines, column : column + self.columns]
             cells = found[:, :, :4] / np.maximum(found[:, :, 3:4], 1e-9)
             cells[:, :, 3] = found[:, :, 3] / np.maximum(found[:, :, 4], 1e-9)
             self._cells = codes, key, np.ascontiguousarray(cells)
