@@ -30,6 +30,8 @@ class Settings:
         The window's size and its docks' places, as Qt saves them, in Base64.
     pictures_as_list : bool
         An answer of pictures is shown as a list, not as a gallery.
+    captions_as_list : bool
+        So is one of captions.
     picture_height : int
         Of the gallery's lines, about, in pixels.
     """
@@ -41,6 +43,7 @@ class Settings:
     geometry: str = ""
     docks: str = ""
     pictures_as_list: bool = False
+    captions_as_list: bool = True
     picture_height: int = 96
 
     def remember_file(self, path: str) -> None:

@@ -21,11 +21,12 @@ from explorer.views.label_text import shown_label
 from explorer.views.panels.answer_words import remark, trust_sentence
 from explorer.views.panels.neighbour_model import bar_span, decimals_for, signed
 from explorer.views.panels.neighbours import NeighboursPanel
+from explorer.views.thumbnails import Thumbnails
 
 
 @pytest.fixture
 def panel(qtbot: QtBot, session: Session) -> NeighboursPanel:
-    made = NeighboursPanel(session)
+    made = NeighboursPanel(session, Thumbnails())
     qtbot.addWidget(made)
     made.resize(310, 620)
     made.show()

@@ -16,10 +16,10 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QDialog, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
+from explorer.views.fitted import fit
 from explorer.views.label_text import shown_label
 from explorer.views.panels.elided_label import ElidedLabel
 from explorer.views.panels.gallery_model import GalleryModel
-from explorer.views.panels.gallery_tile import fit
 from explorer.views.theme import current_colours, figures, icon
 from explorer.views.thumbnails import Loaded, Thumbnails
 

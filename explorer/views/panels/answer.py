@@ -24,7 +24,7 @@ class AnswerPanel(QStackedWidget):
     def __init__(self, session: Session, thumbnails: Thumbnails, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._session = session
-        self.neighbours = NeighboursPanel(session)
+        self.neighbours = NeighboursPanel(session, thumbnails)
         self.gallery = GalleryPanel(session, thumbnails)
         for panel in (self.neighbours, self.gallery):
             self.addWidget(panel)
@@ -34,9 +34,16 @@ class AnswerPanel(QStackedWidget):
         self.refresh()
 
     def refresh(self) -> None:
-        """Show the form that suits the table and the person's wish."""
-        gallery = self._session.document.pictures is not None and not self._session.settings.pictures_as_list
-        self.setCurrentWidget(self.gallery if gallery else self.neighbours)
+        """Show the form that suits the table and the person's wish: captions are read, pictures seen."""
+        pictures, settings = self._session.document.pictures, self._session.settings
+        as_list = settings.captions_as_list if self._speaks else settings.pictures_as_list
+        self.setCurrentWidget(self.neighbours if pictures is None or as_list else self.gallery)
+
+    @property
+    def _speaks(self) -> bool:
+        """Whether rows are texts of pictures, many to one."""
+        pictures = self._session.document.pictures
+        return pictures is not None and pictures.of_row is not None
 
     @property
     def title(self) -> str:
@@ -58,6 +65,9 @@ class AnswerPanel(QStackedWidget):
         self.gallery.close_down()
 
     def _switch(self, gallery: bool) -> None:
-        self._session.settings.pictures_as_list = not gallery
+        if self._speaks:
+            self._session.settings.captions_as_list = not gallery
+        else:
+            self._session.settings.pictures_as_list = not gallery
         self.refresh()
         self.entrance.setFocus()

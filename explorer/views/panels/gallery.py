@@ -9,6 +9,7 @@ from PySide6.QtGui import QAction, QGuiApplication, QImage, QKeySequence, QShowE
 from PySide6.QtWidgets import QFileDialog, QMenu, QSizePolicy, QSplitter, QVBoxLayout, QWidget
 
 from explorer.commands import Session
+from explorer.commands.captions import ask_captions, can_ask_captions
 from explorer.core.errors import ExplorerError
 from explorer.export.tables import write_rows_csv
 from explorer.views.clipboard import put_picture
@@ -87,6 +88,7 @@ class GalleryPanel(QWidget):
 
         self.full_action = action("Full picture", self.open_full, "Return")
         self.alike_action = action("More like this", self.ask_alike, "Ctrl+Return")
+        self.captions_action = action("Captions like this picture", self.ask_captions)
         self.reveal_action = action("Show in file manager", self.reveal, "Ctrl+Shift+R")
         self.copy_action = action("Copy picture", self.copy_picture, "Ctrl+C")
         self.copy_path_action = action("Copy path", self.copy_path, "Ctrl+Shift+P")
@@ -123,6 +125,8 @@ class GalleryPanel(QWidget):
         menu = QMenu(self.view)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         menu.addActions([self.full_action, self.alike_action])
+        if can_ask_captions(self._session):
+            menu.addAction(self.captions_action)
         menu.addSeparator()
         menu.addActions([self.reveal_action, self.copy_action, self.copy_path_action])
         menu.addSeparator()
@@ -146,7 +150,7 @@ class GalleryPanel(QWidget):
         for loader in (self._thumbnails, self.detail.previews):
             loader.show(document.pictures)
         answer = document.answer
-        grew = self.model.show(document.pictures, answer)
+        grew = self.model.show(document.table, answer)
         listed = self.model.rowCount() > 0
         self.split.setVisible(listed)
         self.empty.setVisible(not listed)
@@ -241,6 +245,11 @@ class GalleryPanel(QWidget):
         """Ask for pictures like the chosen one."""
         if self._place() >= 0:
             self._session.asking.more_like(self.model.row_at(self._place()))
+
+    def ask_captions(self) -> None:
+        """Ask for the captions nearest to the chosen picture."""
+        if self._place() >= 0 and (file := self.model.file(self._place())):
+            ask_captions(self._session, file)
 
     def reveal(self) -> None:
         """Show the chosen picture's file where it lies."""

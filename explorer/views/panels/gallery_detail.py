@@ -6,11 +6,12 @@ from PySide6.QtCore import QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QImage, QMouseEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
+from explorer.views.fitted import fit
 from explorer.views.label_text import shown_label
 from explorer.views.panels.elided_label import ElidedLabel
 from explorer.views.panels.form import quiet
 from explorer.views.panels.gallery_model import GalleryModel
-from explorer.views.panels.gallery_tile import fit, paint_picture
+from explorer.views.panels.gallery_tile import paint_picture
 from explorer.views.theme import current_colours, figures, icon
 from explorer.views.thumbnails import Loaded, Thumbnails
 
@@ -140,7 +141,7 @@ class Preview(QWidget):
         self._image: QImage | None = None
         self._waits = False
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
-        self.setMinimumHeight(80)
+        self.setMinimumHeight(136)
         self.setCursor(Qt.CursorShape.PointingHandCursor)
         self.setToolTip("Open the full picture")
         self.setAccessibleName("The chosen picture")

@@ -17,6 +17,8 @@ from PySide6.QtCore import (
     QUrl,
 )
 
+from explorer.core.labels import Labels, label_of
+from explorer.core.listing import LoadedTable
 from explorer.core.pictures import Pictures
 from explorer.document import Answer
 from explorer.views.label_text import shown_label
@@ -34,17 +36,19 @@ class GalleryModel(QAbstractListModel):
         super().__init__(parent)
         self.pictures: Pictures | None = None
         self.answer: Answer | None = None
+        self.labels: Labels | None = None
         self.rows: NDArray[np.int64] = np.zeros(0, np.int64)
         self.decimals = 2
 
-    def show(self, pictures: Pictures | None, answer: Answer | None) -> bool:
-        """Show an answer's pictures; without an answer all of them, in the order of the rows.
+    def show(self, table: LoadedTable | None, answer: Answer | None) -> bool:
+        """Show the pictures of a table's answer; without an answer all of them, in the order of the rows.
 
         Returns
         -------
         bool
             Whether it is the same answer as before, longer: what was shown stands where it stood.
         """
+        pictures = None if table is None else table.pictures
         rows = self._rows_of(pictures, answer)
         grows = pictures is self.pictures and self._continues(answer, rows)
         if grows and len(rows) == len(self.rows):
@@ -55,6 +59,7 @@ class GalleryModel(QAbstractListModel):
         else:
             self.beginResetModel()
         self.pictures, self.answer, self.rows = pictures, answer, rows
+        self.labels = None if table is None else table.labels
         if grows:
             self.endInsertRows()
             return True
@@ -119,8 +124,13 @@ class GalleryModel(QAbstractListModel):
         return shown_label(name) if name else ""
 
     def captions(self, place: int) -> tuple[str, ...]:
-        """A picture's captions."""
-        return () if self.pictures is None else self.pictures.captions(self.row_at(place))
+        """A picture's captions; where the row itself is one of them, that one first."""
+        if self.pictures is None:
+            return ()
+        row = self.row_at(place)
+        captions = self.pictures.captions(row)
+        own = label_of(self.labels, row)
+        return (own, *(text for text in captions if text != own)) if own in captions else captions
 
     def score(self, place: int) -> float | None:
         """Similarity or distance; None without an answer."""

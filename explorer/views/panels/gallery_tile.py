@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetrics, QImage, QPainter, QPainterPath, QPen
 
+from explorer.views.fitted import fit
 from explorer.views.theme import current_colours, icon
 
 RADIUS = 5.0
@@ -76,14 +77,6 @@ def paint_picture(painter: QPainter, box: QRectF, image: QImage) -> None:
     corners.addRect(box)
     corners.addRoundedRect(box, RADIUS, RADIUS)
     painter.fillPath(corners, QColor(colours.panel))
-
-
-def fit(box: QRectF, width: float, height: float) -> QRectF:
-    """The largest rectangle of a shape in the middle of a box."""
-    scale = min(box.width() / max(width, 1), box.height() / max(height, 1))
-    fitted = QRectF(0, 0, max(width * scale, 1), max(height * scale, 1))
-    fitted.moveCenter(box.center())
-    return fitted
 
 
 def _paint_empty(painter: QPainter, tile: Tile, font: QFont) -> None:

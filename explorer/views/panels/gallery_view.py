@@ -17,6 +17,7 @@ from PySide6.QtCore import (
 )
 from PySide6.QtGui import (
     QDrag,
+    QHideEvent,
     QMouseEvent,
     QPainter,
     QPaintEvent,
@@ -118,6 +119,10 @@ class GalleryView(QAbstractItemView):
         super().resizeEvent(event)
         if self.viewport().width() - 2 * _EDGE != self.arrangement.width:
             self.lay_out()
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        super().hideEvent(event)
+        self._thumbnails.want(self, ())
 
     def rowsInserted(self, parent: Index, start: int, end: int) -> None:
         super().rowsInserted(parent, start, end)

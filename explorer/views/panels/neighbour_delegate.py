@@ -1,4 +1,4 @@
-"""One neighbour on one line: rank, label, bar, value, deviations above the background."""
+"""One neighbour on one line: rank, picture, label, bar, value, deviations above the background."""
 
 from __future__ import annotations
 
@@ -8,10 +8,13 @@ from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, QRectF, QS
 from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter
 from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem
 
+from explorer.views.fitted import fit
 from explorer.views.panels.neighbour_model import Entry, NeighbourModel
-from explorer.views.theme import current_colours, figures
+from explorer.views.theme import current_colours, figures, icon
+from explorer.views.thumbnails import Thumbnails
 
-ROW_HEIGHT = 26
+ROW_HEIGHT, PICTURE_ROW_HEIGHT = 26, 36
+_PICTURE = (40, 30)
 _EDGE, _GAP, _BAR_HEIGHT = 6, 8, 6
 _LONGEST_BAR = 160
 _MEASURED = 100
@@ -22,6 +25,7 @@ class Columns:
     """Where the parts of a line stand, in pixels from its left edge; each is (left, width)."""
 
     rank: tuple[int, int]
+    picture: tuple[int, int]
     label: tuple[int, int]
     bar: tuple[int, int]
     value: tuple[int, int]
@@ -29,11 +33,21 @@ class Columns:
 
 
 class NeighbourDelegate(QStyledItemDelegate):
-    """Paints the rows of a NeighbourModel in columns that fit the answer and the width."""
+    """Paints the rows of a NeighbourModel in columns that fit the answer and the width.
 
-    def __init__(self, model: NeighbourModel) -> None:
+    Attributes
+    ----------
+    hovered : int
+        The place that is pointed at; -1 for none.
+    pictures : bool
+        Each line begins with the row's picture.
+    """
+
+    def __init__(self, model: NeighbourModel, thumbnails: Thumbnails) -> None:
         super().__init__(model)
         self._model = model
+        self._thumbnails = thumbnails
+        self.pictures = False
         self._columns: tuple[tuple[int, str], Columns] | None = None
         self.hovered = -1
         model.modelReset.connect(self._forget)
@@ -43,7 +57,12 @@ class NeighbourDelegate(QStyledItemDelegate):
         self.hovered = -1
 
     def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:
-        return QSize(200, ROW_HEIGHT)
+        return QSize(200, self.row_height)
+
+    @property
+    def row_height(self) -> int:
+        """Of each line, in pixels."""
+        return PICTURE_ROW_HEIGHT if self.pictures else ROW_HEIGHT
 
     def columns(self, width: int, font: QFont) -> Columns:
         """The columns for a width; the label gets what it needs, the bar what is left."""
@@ -67,12 +86,14 @@ class NeighbourDelegate(QStyledItemDelegate):
         above = widest(small, [entry.above for entry in entries])
         above_left = width - _EDGE - above
         value_left = above_left - _GAP + 2 - value
-        label_left = _EDGE + rank + _GAP
+        picture_left, picture = _EDGE + rank + _GAP, _PICTURE[0] if self.pictures else 0
+        label_left = picture_left + (picture + _GAP if picture else 0)
         room = value_left - _GAP - label_left
         bar = min(max(room - _wanted(QFontMetrics(font), entries) - 2 * _GAP, room // 4), _LONGEST_BAR)
         bar_left = value_left - _GAP - bar
         return Columns(
             (_EDGE, rank),
+            (picture_left, picture),
             (label_left, max(bar_left - _GAP - label_left, 0)),
             (bar_left, max(bar, 0)),
             (value_left, value),
@@ -89,6 +110,8 @@ class NeighbourDelegate(QStyledItemDelegate):
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         self._paint_ground(painter, option, index.row())
         self._paint_bar(painter, option.rect, columns.bar, entry)
+        if self.pictures:
+            self._paint_picture(painter, option, columns.picture, entry.row)
         right = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
         left = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 
@@ -118,6 +141,19 @@ class NeighbourDelegate(QStyledItemDelegate):
         painter.setPen(QColor(colours.accent) if focused else Qt.PenStyle.NoPen)
         painter.setBrush(QColor(colours.accent_ground))
         painter.drawRoundedRect(QRectF(option.rect).adjusted(0.5, 0.5, -0.5, -0.5), 6, 6)
+
+    def _paint_picture(
+        self, painter: QPainter, option: QStyleOptionViewItem, column: tuple[int, int], row: int
+    ) -> None:
+        width, height = _PICTURE
+        box = QRectF(0, 0, width, height)
+        box.moveCenter(QRectF(_part(option.rect, column)).center())
+        image = self._thumbnails.image(row, round(width * painter.device().devicePixelRatioF()))
+        if image is not None:
+            painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform)
+            painter.drawImage(fit(box, image.width(), image.height()), image)
+        elif self._thumbnails.fault(row):
+            icon("no-picture", current_colours().quiet).paint(painter, box.toRect())
 
     def _paint_bar(self, painter: QPainter, line: QRect, column: tuple[int, int], entry: Entry) -> None:
         colours = current_colours()

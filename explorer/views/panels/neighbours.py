@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from PySide6.QtCore import QEvent, QModelIndex, QObject, Qt, Signal
-from PySide6.QtGui import QAction, QGuiApplication, QKeySequence
+from PySide6.QtGui import QAction, QGuiApplication, QHideEvent, QKeySequence, QShowEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QFileDialog,
@@ -27,6 +27,7 @@ from explorer.views.panels.form import heading, quiet
 from explorer.views.panels.neighbour_delegate import ROW_HEIGHT, NeighbourDelegate
 from explorer.views.panels.neighbour_model import NeighbourModel, signed
 from explorer.views.panels.similarity_histogram import SimilarityHistogram
+from explorer.views.thumbnails import Thumbnails
 
 
 class NeighboursPanel(QWidget):
@@ -39,9 +40,10 @@ class NeighboursPanel(QWidget):
 
     hovered = Signal(int)
 
-    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
+    def __init__(self, session: Session, thumbnails: Thumbnails, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._session = session
+        self._thumbnails = thumbnails
         self.model = NeighbourModel(self)
         self.header = AnswerHeader(session)
         self.remark = quiet()
@@ -65,7 +67,7 @@ class NeighboursPanel(QWidget):
     def _make_list(self) -> QTableView:
         view = QTableView()
         view.setModel(self.model)
-        self._delegate = NeighbourDelegate(self.model)
+        self._delegate = NeighbourDelegate(self.model, self._thumbnails)
         view.setItemDelegate(self._delegate)
         view.setAccessibleName("Nearest neighbours")
         view.setShowGrid(False)
@@ -82,6 +84,8 @@ class NeighboursPanel(QWidget):
         view.verticalHeader().setMinimumSectionSize(ROW_HEIGHT)
         view.verticalHeader().setDefaultSectionSize(ROW_HEIGHT)
         view.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
+        view.verticalScrollBar().valueChanged.connect(self._want_pictures)
+        self._thumbnails.arrived.connect(lambda _row: view.viewport().update())
         view.setStyleSheet("QTableView { selection-background-color: transparent; }")
         view.setMouseTracking(True)
         view.viewport().installEventFilter(self)
@@ -131,6 +135,8 @@ class NeighboursPanel(QWidget):
         """Show the present answer, or what to do to get one."""
         document = self._session.document
         answer = document.answer
+        self._delegate.pictures = document.pictures is not None
+        self.list.verticalHeader().setDefaultSectionSize(self._delegate.row_height)
         self.model.show(answer, document.table)
         self.header.refresh()
         self.header.title.setText(
@@ -191,6 +197,21 @@ class NeighboursPanel(QWidget):
             self.trust.setText(trust_sentence(answer, positions))
         else:
             self.trust.setText("Map trust here: known once the map has settled.")
+
+    def _want_pictures(self) -> None:
+        """Have the pictures loaded that are in view, and no longer those that are not."""
+        if self._delegate.pictures and self.isVisible():
+            first, last = self.list.rowAt(0), self.list.rowAt(self.list.viewport().height())
+            end = self.model.rowCount() if last < 0 else last + 1
+            self._thumbnails.want(self, [self.model.row_at(place) for place in range(max(first, 0), end)])
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self._want_pictures()
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        super().hideEvent(event)
+        self._thumbnails.want(self, ())
 
     def light_row(self, row: int) -> None:
         """Light up a row that is pointed at elsewhere; -1 none."""
