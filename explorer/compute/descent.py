@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from typing import TypeVar
 
 import numpy as np
 from numba import njit
@@ -20,6 +21,8 @@ from numpy.typing import NDArray
 
 from explorer.compute.checkpoint import Checkpoint, no_checkpoint, part
 from explorer.compute.parallel import Span, each_block, map_blocks, spans
+
+T = TypeVar("T", np.int32, np.float32)
 
 _PARTITIONS = 16
 _LEAF_POINTS = 100
@@ -126,8 +129,9 @@ def nearly_nearest(
     start = _PARTITION_SHARE
     for _ in range(_MOST_ROUNDS):
         end = start + (1.0 - start) * _ROUND_SHARE
-        before, after = (neighbours, distances), (neighbours.copy(), distances.copy())
-        reverse = _reversed(neighbours, part(checkpoint, start, start, "Neighbours"))
+        preparing = part(checkpoint, start, start, "Neighbours")
+        before, after = (neighbours, distances), (_copy(neighbours, preparing), _copy(distances, preparing))
+        reverse = _reversed(neighbours, preparing)
         improve = partial(_improve, points, points, True, *before, neighbours, reverse, *after)
         better = _run(improve, spans(count, _BLOCK_POINTS), checkpoint, start, end)
         (neighbours, distances), start = after, end
@@ -206,6 +210,17 @@ def _partition(
         each_block(halve, spans(parts, parts // 64 + 1), checkpoint)
         bounds = np.sort(np.concatenate([bounds, (bounds[:-1] + bounds[1:]) // 2]))
     return Partition(directions, thresholds, order, bounds)
+
+
+def _copy(array: NDArray[T], checkpoint: Checkpoint, fill: int | None = None) -> NDArray[T]:
+    """A copy, or as large an array filled with a number."""
+    copy = np.empty_like(array)
+
+    def work(start: int, stop: int) -> None:
+        copy[start:stop] = array[start:stop] if fill is None else fill
+
+    each_block(work, spans(len(array), _BLOCK_VALUES // array.shape[1]), checkpoint, threads=1)
+    return copy
 
 
 def _along(
@@ -318,7 +333,7 @@ def _compare_with_leaf(  # type: ignore[no-untyped-def]
 
 def _reversed(neighbours: NDArray[np.int32], checkpoint: Checkpoint) -> NDArray[np.int32]:
     """Points that have a point among their neighbours, at most as many as it has; -1 after the last."""
-    found = np.full_like(neighbours, -1)
+    found = _copy(neighbours, checkpoint, -1)
     filled = np.zeros(len(neighbours), np.int32)
     for place in range(neighbours.shape[1]):
         reverse = partial(_reverse, neighbours, place, found, filled)

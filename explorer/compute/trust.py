@@ -23,7 +23,7 @@ _MOST_RANKED = 120_000_000
 _LEAST_SAMPLE = 400
 _BLOCK_RANKED = 1 << 20
 # The table is read anew for every block.
-_LEAST_IN_BLOCK = 4
+_LEAST_IN_BLOCK = 2
 
 
 def measure_trust(
@@ -70,7 +70,9 @@ def measure_trust(
     chosen = np.linspace(0, count - 1, sample).astype(np.int64)
     device = vectors.device
     points = metric_points(vectors, places, metric, part(checkpoint, 0.0, 0.0, "Layout trust"))
-    half_squares = 0.5 * points.square().sum(dim=1)
+    half_squares = torch.empty(count, device=device)
+    for start, stop in spans(count, _BLOCK_RANKED // vectors.dim + 1):
+        half_squares[start:stop] = 0.5 * points[start:stop].square().sum(dim=1)
     flat = torch.from_numpy(np.ascontiguousarray(xy[places].T, np.float32)).to(device)
     flat /= flat.abs().amax().clamp(min=1e-30)
 

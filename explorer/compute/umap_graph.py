@@ -79,8 +79,11 @@ def fuzzy_graph(
     each_block(partial(_count_ends, near, into), blocks, part(turning, 0.0, 0.4, "Layout"), threads=1)
     np.cumsum(into, out=into)
     holders, holds = np.empty(count * k, np.int32), np.empty(count * k, np.float32)
+    # Memory takes its time to be there, and what follows asks for all of it at once.
+    touch = partial(_touch, holders, holds)
+    each_block(touch, spans(count * k, k * _BLOCK_POINTS), part(turning, 0.4, 0.5, "Layout"), threads=1)
     turn = partial(_turn, near, held, into[:-1].copy(), holders, holds)
-    each_block(turn, blocks, part(turning, 0.4, 1.0, "Layout"), threads=1)
+    each_block(turn, blocks, part(turning, 0.5, 1.0, "Layout"), threads=1)
 
     ways = near, held, into, holders, holds, np.float32(least)
     starts = np.zeros(count + 1, np.int64)
@@ -92,6 +95,11 @@ def fuzzy_graph(
     unite = partial(_unite, *ways, starts, ends, weights)
     each_block(unite, blocks, part(checkpoint, 0.9, 1.0, "Layout"))
     return FuzzyGraph(starts, ends, weights)
+
+
+def _touch(holders: NDArray[np.int32], holds: NDArray[np.float32], first: int, last: int) -> None:
+    holders[first:last] = 0
+    holds[first:last] = 0.0
 
 
 @njit(nogil=True, cache=True)
