@@ -55,6 +55,7 @@ class Encoding(QObject):
         self._notices = notices
         self._settings = settings
         self._loading: Job | None = None
+        self._next = ""
 
     @property
     def is_loading(self) -> bool:
@@ -64,7 +65,11 @@ class Encoding(QObject):
     def begin(self) -> None:
         """Take up a new table: load the encoder that made its vectors, where its file names it."""
         self._stop()
-        table = self._document.table
+        table, chosen = self._document.table, self._next
+        self._next = ""
+        if chosen:
+            self.use(chosen)
+            return
         if table is None or table.encoder is None:
             return
         made_by = table.encoder
@@ -90,6 +95,10 @@ class Encoding(QObject):
             self._document.set_encoder(info)
 
         self._load(table, encoder, arrived)
+
+    def use_next(self, encoder: str) -> None:
+        """Load an encoder, not for the shown table but for the one that is on its way."""
+        self._next = encoder
 
     def close(self) -> None:
         """Have no encoder for the shown table."""

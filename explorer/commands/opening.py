@@ -25,12 +25,14 @@ class Opening(QObject):
     -------
     table_loaded : a table has been put onto the map.
     picker_wanted(path) : the tables of that file are to be shown to choose from.
+    encoder_wanted(encoder, path, table) : an encoder that was opened is to read for that table.
     pictures_found(folder) : what was to be opened is a folder of pictures, to be indexed first.
     reading_begun, reading_failed : around every file that is read.
     """
 
     table_loaded = Signal()
     picker_wanted = Signal(str)
+    encoder_wanted = Signal(str, str, str)
     pictures_found = Signal(str)
     reading_begun = Signal()
     reading_failed = Signal()
@@ -136,10 +138,11 @@ class Opening(QObject):
                 ("Choose table…", lambda: self.picker_wanted.emit(source.path)),
             )
             return
+        before = self._document.table
         self.choose_table(source.path, table or names[0], scaled=scaled)
-        self._tell(listing, table or names[0], asked)
+        self._tell(listing, table or names[0], asked, before)
 
-    def _tell(self, listing: FileListing, shown: str, asked: str) -> None:
+    def _tell(self, listing: FileListing, shown: str, asked: str, before: LoadedTable | None) -> None:
         name = Path(listing.path).name
         notes = list(listing.notes)
         actions = []
@@ -149,6 +152,15 @@ class Opening(QObject):
         if _pictures_in(asked) >= MANY_PICTURES:
             notes.append(f"{Path(asked).name} holds pictures, too.")
             actions.append(("Index its pictures…", lambda: self.pictures_found.emit(asked)))
+        if before is not None and self._reads(asked, listing, before):
+            place, read = before.path, before.listing.name
+            actions.append(
+                (
+                    f"Use it as encoder for {Path(place).name}",
+                    lambda: self.encoder_wanted.emit(asked, place, read),
+                )
+            )
+            notes.append(f"{name} is an encoder, too.")
         if len(listing.tables) > 1:
             notes.insert(0, f"{name} holds {len(listing.tables)} tables; {shown} is shown.")
             actions.append(("Choose table…", lambda: self.picker_wanted.emit(listing.path)))
@@ -156,6 +168,13 @@ class Opening(QObject):
             self._notices.tell(" ".join(notes), *actions)
         else:
             self._notices.clear()
+
+    def _reads(self, asked: str, listing: FileListing, table: LoadedTable) -> bool:
+        """Whether what was opened is an encoder that may have made another table's vectors."""
+        if not asked or table.path == listing.path:
+            return False
+        dims = self._jobs.encoder_dims(asked, [entry.name for entry in listing.tables])
+        return dims is not None and (table.encoder is not None or table.listing.dim in dims)
 
     def _failed(self, error: ExplorerError, path: str, joined: dict) -> None:
         actions = []

@@ -70,7 +70,13 @@ class Session:
         self.news = IndexNews(document, self.notices, self.opening, self.indexing)
         self.staging = Staging(document, jobs, self.notices, self.opening)
         self.encoding.loading_changed.connect(self.asking.encoder_loading)
+        self.opening.encoder_wanted.connect(self._use_encoder)
         self.indexing.index_wanted.connect(self.opening.show_index)
+
+    def _use_encoder(self, encoder: str, path: str, table: str) -> None:
+        """Show a table again, to be read for by an encoder that has been opened in its place."""
+        self.encoding.use_next(encoder)
+        self.opening.choose_table(path, table)
 
     def _tell_of_restart(self, _worker: str, _reason: str) -> None:
         self.notices.tell(

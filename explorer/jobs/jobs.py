@@ -15,7 +15,7 @@ from PySide6.QtCore import QObject, Qt, Signal
 
 from explorer.compute import protocol
 from explorer.compute.costs import layout_costs
-from explorer.compute.encoders.recognise import local_encoders
+from explorer.compute.encoders.recognise import dims_of, local_encoders
 from explorer.compute.pool import Pool
 from explorer.compute.protocol import Request, Source
 from explorer.core.device import DeviceInfo
@@ -327,6 +327,10 @@ class Jobs(QObject):
     def local_encoders(self) -> tuple[LocalModel, ...]:
         """The models in the local cache that are encoders: only their configurations are read."""
         return local_encoders()
+
+    def encoder_dims(self, path: Path, names: Sequence[str]) -> frozenset[int] | None:
+        """How long an opened encoder's vectors may be; None where what was opened is no encoder."""
+        return dims_of(path, names)
 
     def nearest(self, key: int, vectors: NDArray[np.float32], k: int, metric: Metric) -> Job:
         """Find the nearest rows of vectors from elsewhere: finishes with int64, shape (m, k), -1 for none."""

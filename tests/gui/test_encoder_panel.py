@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 import scenes as demo
-from PySide6.QtWidgets import QFileDialog
+from PySide6.QtWidgets import QFileDialog, QPushButton
 from pytestqt.qtbot import QtBot
+from window_driver import drop
 
 from explorer.commands import Notice, Session
 from explorer.readers.index_files import MANIFEST
@@ -125,3 +126,27 @@ def test_that_the_list_keeps_what_was_chosen_when_a_choice_is_given_up(
     assert combo.path == str(demo.CLIP)
     combo.activated.emit(place)
     assert (combo.path, combo.currentText()) == (str(tmp_path), tmp_path.name)
+
+
+def test_that_an_encoder_that_is_dropped_shows_its_tokens_and_offers_to_read_for_the_index(
+    qtbot: QtBot, scenes: Session, scenes_index: Path, window: MainWindow
+) -> None:
+    scenes.encoding.close()
+    drop(window, demo.CLIP)
+    qtbot.waitUntil(lambda: scenes.document.table.path == str(demo.CLIP), timeout=demo.PATIENCE)
+    assert "token_embedding" in scenes.document.table.listing.name
+    assert "clip is an encoder, too." in window.notice.text.text()
+    buttons = {button.text(): button for button in window.notice.findChildren(QPushButton)}
+    buttons["Use it as encoder for scenes.index"].click()
+    qtbot.waitUntil(lambda: scenes.document.encoder is not None, timeout=demo.PATIENCE)
+    assert scenes.document.table.path == str(scenes_index)
+    assert scenes.settings.encoders[0] == str(demo.CLIP)
+
+
+def test_that_an_encoder_of_other_dimensions_is_not_offered_for_a_table(
+    qtbot: QtBot, open_window: MainWindow
+) -> None:
+    drop(open_window, demo.CLIP)
+    document = open_window.session.document
+    qtbot.waitUntil(lambda: document.table.path == str(demo.CLIP), timeout=demo.PATIENCE)
+    assert not any("encoder" in button.text() for button in open_window.notice.findChildren(QPushButton))

@@ -6,6 +6,7 @@ import re
 from collections.abc import Collection
 from dataclasses import dataclass
 from enum import Enum
+from os import PathLike
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,8 @@ SENTENCE_TYPES = frozenset(
 _CLIP_TYPES = frozenset(["clip", "clip_text_model", "clip_vision_model"])
 _OPEN_CLIP_WEIGHTS = ("open_clip_model.safetensors", "open_clip_pytorch_model.bin")
 _KNOWN = "Known are CLIP, OpenCLIP, SigLIP, Stable Diffusion's text encoders and BERT's family."
+_TEXT_MARKS = ("token_embedding", "text_encoder")
+_DIM_KEYS = ("projection_dim", "hidden_size", "dim")
 _FILES = (".safetensors", ".bin", ".pt", ".pth", ".ckpt")
 
 
@@ -82,6 +85,33 @@ def local_encoders() -> tuple[LocalModel, ...]:
             continue
         found.append(model)
     return tuple(found)
+
+
+def dims_of(path: str | PathLike[str], names: Collection[str]) -> frozenset[int] | None:
+    """How long the vectors of an encoder may be, by its configuration; None where there is no encoder.
+
+    Parameters
+    ----------
+    path : path or str
+        A folder or file that was opened as one of tables.
+    names : collection of str
+        Its tensors' names, as far as they are known: of a lone file they tell that it is an encoder.
+
+    Returns
+    -------
+    frozenset of int or None
+        Empty where only loading it would tell.
+    """
+    try:
+        found = recognise(Path(path))
+    except (ExplorerError, OSError):
+        return None
+    if found.family is Family.FILE and not any(mark in name for name in names for mark in _TEXT_MARKS):
+        return None
+    config = read_json((found.path if found.path.is_dir() else found.path.parent) / "config.json")
+    parts = [config, config.get("text_config")] if isinstance(config, dict) else []
+    values = [part.get(key) for part in parts if isinstance(part, dict) for key in _DIM_KEYS]
+    return frozenset(value for value in values if type(value) is int)
 
 
 def snapshot_of(folder: Path) -> Path:
