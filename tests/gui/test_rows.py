@@ -56,6 +56,10 @@ def of_kind(number: int) -> np.ndarray:
     return np.arange(ROWS)[np.arange(ROWS) % 3 == number]
 
 
+def placed(window: MainWindow) -> list[int]:
+    return np.flatnonzero(np.isfinite(window.session.document.positions).all(axis=1)).tolist()
+
+
 def test_that_selected_rows_are_listed_and_the_list_comes_and_goes(
     qtbot: QtBot, rows_window: MainWindow
 ) -> None:
@@ -170,18 +174,13 @@ def test_that_rows_shown_alone_are_laid_out_and_all_come_back_where_they_were(
     assert len(document.selection) == 0
     rows_window.actions_by_name["undo"].trigger()
     rows_window.actions_by_name["lay_out_alone"].trigger()
-    qtbot.waitUntil(lambda: document.isolation.key is not None, timeout=20_000)
-    qtbot.waitUntil(lambda: session.mapping.settled and document.trust is not None, timeout=60_000)
-    placed = np.flatnonzero(np.isfinite(document.positions).all(axis=1))
-    assert placed.tolist() == fish.tolist()
+    qtbot.waitUntil(lambda: session.mapping.settled and placed(rows_window) == fish.tolist(), timeout=60_000)
     assert not np.allclose(document.positions[fish], before[fish])
     rows_window.actions_by_name["show_all"].trigger()
     assert document.isolation is None
     np.testing.assert_array_equal(document.positions, before)
     rows_window.actions_by_name["undo"].trigger()
-    qtbot.waitUntil(
-        lambda: session.mapping.settled and np.isfinite(document.positions[:, 0]).sum() == 80, timeout=60_000
-    )
+    qtbot.waitUntil(lambda: session.mapping.settled and placed(rows_window) == fish.tolist(), timeout=60_000)
     rows_window.actions_by_name["undo"].trigger()
     np.testing.assert_array_equal(document.positions, before)
 
