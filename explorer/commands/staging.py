@@ -19,6 +19,7 @@ from explorer.core.placement import MOST_ROWS, place_vectors
 from explorer.core.results import Metric
 from explorer.core.stages import ModelParts, Phrases, Stage, StageModelInfo, StageRun, TokenComparison
 from explorer.document import Document, LayoutStage, ModelView, Source, StageInput, TokenPath
+from explorer.export.patches import write_patches
 from explorer.export.rows import RowsToSave, write_rows
 from explorer.jobs import Job, Jobs
 
@@ -184,6 +185,25 @@ class Staging(QObject):
         job.failed.connect(self.rejected.emit)
         return job
 
+    def patches(self, name: str) -> None:
+        """Open a stage's patches as a table of their own, each showing its crop.
+
+        Parameters
+        ----------
+        name : str
+            The stage's.
+        """
+        run = self._document.model_view.run
+        if run is None or run.stages.patches is None:
+            return
+        try:
+            path = self._new_file(f"patches, {name}")
+            write_patches(path, run.stages[name], run.stages.patches)
+        except ExplorerError as error:
+            self._notices.error(error)
+            return
+        self._opening.open([str(path)])
+
     def show_on_map(self, shown: bool) -> None:
         """Draw the tokens' ways over the map, or not."""
         self._on_map = shown
@@ -200,8 +220,8 @@ class Staging(QObject):
         if self._folder is None:
             self._folder = tempfile.TemporaryDirectory(prefix="embedding-explorer-phrases-")
         folder = Path(self._folder.name)
-        number = sum(1 for _ in folder.iterdir())
-        return folder / (f"{name}.parquet" if not number else f"{name} {number + 1}.parquet")
+        number = 1 + sum(1 for _ in folder.glob("*.parquet"))
+        return folder / f"{name}.parquet" if number == 1 else folder / f"{name} ({number}).parquet"
 
     def _is_own(self, path: str) -> bool:
         """Whether it is a table of phrases that the model itself has made: it stays the model looked into."""

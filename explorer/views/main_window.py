@@ -34,8 +34,8 @@ from explorer.views.map.map_view import MapView
 from explorer.views.map.start_page import StartPage
 from explorer.views.menus import Menus
 from explorer.views.panels.answer import AnswerPanel
-from explorer.views.panels.index_offer import IndexOffer
 from explorer.views.panels.filter_bar import FilterBar
+from explorer.views.panels.index_offer import IndexOffer
 from explorer.views.panels.lookup import LookupPanel
 from explorer.views.panels.notice_bar import NoticeBar
 from explorer.views.panels.query_bar import QueryBar
@@ -178,6 +178,8 @@ class MainWindow(QMainWindow):
             "fewer_labels": lambda: self.step_labels(-1),
             "quarantined": files.show_quarantined,
             "pictures": lambda: canvas.show_pictures(not canvas.pictures.shown),
+            "crowds": lambda: canvas.show_crowds(not canvas.tools["density"].isChecked()),
+            "rename_region": canvas.rename_region,
             "legend": lambda: canvas.legend.open_whole(),
             "lasso": lambda: canvas.use_tool(Tool.LASSO),
             "box": lambda: canvas.use_tool(Tool.BOX),

@@ -168,8 +168,15 @@ def test_that_a_clip_shows_where_it_looks_and_how_alike_patches_are(
     assert panel.attention.words.text().startswith("patch 1,3 looks most at")
     assert panel.parts.filters.isVisibleTo(panel.parts)
     assert panel.parts.tables.count() == 2
+    document = panel._session.document
+    panel.values.points.click()
+    qtbot.waitUntil(lambda: document.table is not None and document.table.listing.rows == 9, timeout=30_000)
+    assert document.table.labels[3] == "patch 2,1"
+    assert document.pictures is not None
+    crop = Image.open(document.pictures.file(4))
+    assert crop.getpixel((5, 5)) == (20, 60, 200)
     panel.set_picture(None)
-    assert panel._session.document.model_view.run is None
+    assert document.model_view.run is None
 
 
 def test_that_a_file_without_a_model_says_so_in_the_panel(

@@ -84,6 +84,7 @@ class StagesPanel(QWidget):
         self.side.activated.connect(self.run)
         self.special.toggled.connect(self.run)
         self.on_map.toggled.connect(session.staging.show_on_map)
+        self.values.points_wanted.connect(session.staging.patches)
         self.setAcceptDrops(True)
         self._picture: str | None = None
         session.document.model_view_changed.connect(self.refresh)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from PySide6.QtWidgets import QVBoxLayout, QWidget
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QPushButton, QVBoxLayout, QWidget
 
 from explorer.core.stages import Of, Stage, StageRun
 from explorer.views.panels.form import quiet
@@ -14,7 +15,14 @@ from explorer.views.panels.stages.stage_list import StageList
 
 
 class ValuesTab(QWidget):
-    """The list of stages; the one that is chosen opens, large, below its card."""
+    """The list of stages; the one that is chosen opens, large, below its card.
+
+    Signals
+    -------
+    points_wanted(str) : a stage's patches are to become points, each with its crop.
+    """
+
+    points_wanted = Signal(str)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -29,12 +37,15 @@ class ValuesTab(QWidget):
         self.reach = quiet()
         self.picture = PatchPicture()
         self.alike = quiet()
+        self.points = QPushButton("Show patches as points")
+        self.points.clicked.connect(lambda: self.points_wanted.emit(self._shown))
         self.detail = QWidget()
         inner = QVBoxLayout(self.detail)
         inner.setContentsMargins(8, 0, 8, 8)
         inner.setSpacing(6)
         for part in (self.map, self.reach, self.picture, self.alike):
             inner.addWidget(part)
+        inner.addWidget(self.points, 0, Qt.AlignmentFlag.AlignLeft)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 8, 0, 0)
         column.setSpacing(8)
@@ -95,11 +106,13 @@ class ValuesTab(QWidget):
         if patches is None or stage is None or stage.values is None or stage.values.ndim != 2:
             self.picture.show_patches(None)
             self.alike.hide()
+            self.points.hide()
             return
         values = stage.values[max(int(patches.class_token) - stage.first, 0) :]
         if len(values) != patches.rows * patches.columns:
             self.picture.show_patches(patches)
             self.alike.hide()
+            self.points.hide()
             return
         self._patch = min(self._patch, len(values) - 1)
         self.picture.show_patches(patches, cosines(values, self._patch), self._patch)
@@ -109,6 +122,7 @@ class ValuesTab(QWidget):
             "Click another."
         )
         self.alike.show()
+        self.points.show()
 
 
 def cosines(values: NDArray[np.float32], row: int) -> NDArray[np.float32]:
