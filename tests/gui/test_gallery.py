@@ -449,6 +449,15 @@ def test_that_the_list_is_saved_with_rank_row_path_score_and_caption(
     assert [line.split(",")[0] for line in path.read_text("utf-8").splitlines()] == ["rank", "2", "3"]
 
 
+def test_that_chosen_pictures_become_the_selection(shown: Shown) -> None:
+    shown.answer(np.asarray([5, 4, 3]))
+    shown.panel.view.selectAll()
+    shown.panel.select_action.trigger()
+    selection = shown.session.document.selection
+    assert selection is not None
+    assert sorted(np.asarray(selection).tolist()) == [3, 4, 5]
+
+
 def test_that_more_like_this_asks_for_the_chosen_row(qtbot: QtBot, shown: Shown) -> None:
     shown.answer(np.asarray([5, 4, 3]))
     shown.panel.view.setCurrentIndex(shown.panel.model.index(1, 0))

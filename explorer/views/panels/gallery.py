@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 from PySide6.QtCore import QEvent, QModelIndex, QObject, Qt, QUrl, Signal
 from PySide6.QtGui import QAction, QGuiApplication, QImage, QKeySequence, QShowEvent
 from PySide6.QtWidgets import QFileDialog, QMenu, QSizePolicy, QSplitter, QVBoxLayout, QWidget
@@ -66,6 +67,7 @@ class GalleryPanel(QWidget):
         self.split.setStretchFactor(0, 2)
         self.split.setStretchFactor(1, 3)
         self.split.setSizes([_DETAIL, _LINES])
+        self.remark.setContentsMargins(0, 0, 0, 4)
         self.empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.empty.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Expanding)
         column = QVBoxLayout(self)
@@ -89,6 +91,7 @@ class GalleryPanel(QWidget):
         self.full_action = action("Full picture", self.open_full, "Return")
         self.alike_action = action("More like this", self.ask_alike, "Ctrl+Return")
         self.captions_action = action("Captions like this picture", self.ask_captions)
+        self.select_action = action("Select on the map", self.select)
         self.reveal_action = action("Show in file manager", self.reveal, "Ctrl+Shift+R")
         self.copy_action = action("Copy picture", self.copy_picture, "Ctrl+C")
         self.copy_path_action = action("Copy path", self.copy_path, "Ctrl+Shift+P")
@@ -118,15 +121,15 @@ class GalleryPanel(QWidget):
         there = self._place() >= 0
         chosen = len(self.view.selectedIndexes())
         self.save_action.setText(f"Save the {chosen:,} chosen as CSV…" if chosen > 1 else "Save list as CSV…")
-        for each in (self.full_action, self.alike_action, self.reveal_action, self.copy_action):
-            each.setEnabled(there)
+        for each in self.view.actions():
+            each.setEnabled(there or each is self.save_action)
         self.copy_path_action.setText("Copy paths" if chosen > 1 else "Copy path")
-        self.copy_path_action.setEnabled(there)
         menu = QMenu(self.view)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         menu.addActions([self.full_action, self.alike_action])
         if can_ask_captions(self._session):
             menu.addAction(self.captions_action)
+        menu.addAction(self.select_action)
         menu.addSeparator()
         menu.addActions([self.reveal_action, self.copy_action, self.copy_path_action])
         menu.addSeparator()
@@ -250,6 +253,11 @@ class GalleryPanel(QWidget):
         """Ask for the captions nearest to the chosen picture."""
         if self._place() >= 0 and (file := self.model.file(self._place())):
             ask_captions(self._session, file)
+
+    def select(self) -> None:
+        """Select the chosen pictures' rows, for the map and all that is done with a selection."""
+        rows = [self.model.row_at(place) for place in self._chosen()]
+        self._session.selecting.take(np.asarray(rows, np.int64))
 
     def reveal(self) -> None:
         """Show the chosen picture's file where it lies."""

@@ -17,7 +17,7 @@ from explorer.views.thumbnails import Loaded, Thumbnails
 
 PREVIEW_SIDE = 1280
 PREVIEW_BYTES = 64 << 20
-_LARGEST_BLOW_UP = 4
+_LARGEST_BLOW_UP, _LEAST_SEEN = 4, 96
 _ICON = 28
 
 
@@ -159,7 +159,8 @@ class Preview(QWidget):
         room = QRectF(self.rect())
         if self._image is None:
             return room
-        most = _LARGEST_BLOW_UP * self.devicePixelRatioF()
+        longer = max(self._image.width(), self._image.height())
+        most = max(_LARGEST_BLOW_UP, _LEAST_SEEN / longer)
         width = min(room.width(), self._image.width() * most)
         height = min(room.height(), self._image.height() * most)
         box = QRectF(0, 0, width, height)
