@@ -71,6 +71,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _run(call: argparse.Namespace) -> int:
+    if call.command == "index":
+        # As in the window's encoder process: Arrow's own pools never give memory back.
+        os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
     module = import_module(f"explorer.cli.{_MODULES.get(call.command, call.command)}")
     status: int = module.run(call)
     return status

@@ -32,6 +32,8 @@ def run_worker(name: str, connection: Connection, folder: Path, device: str) -> 
 
         serve_vectors(connection, folder, device)
     elif name == "encoder":
+        # Arrow's own pools never give memory back: what they hold would grow with the folder that is indexed.
+        os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
         from explorer.compute.encoder_worker import serve as serve_encoder
 
         serve_encoder(connection, folder, device)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping
+from array import array
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 
 from explorer.compute.decoding import Task
@@ -30,21 +32,23 @@ class Plan:
 
     Attributes
     ----------
-    present : list of str
+    present : list of bytes
         Paths of all pictures in the folder.
-    to_do : list of int
+    to_do : array of int
         Rows to decode, in the order of the folder.
-    new : list of (bytes, int, int)
-        Path, size and time of pictures that have no row yet.
+    new, new_sizes, new_times : array of int
+        Pictures (places in ``present``) that have no row yet; their sizes and times.
     gone : list of int
         Rows whose files are gone.
     changed, added, files : int
     notes : list of str
     """
 
-    present: list[str] = field(default_factory=list)
-    to_do: list[int] = field(default_factory=list)
-    new: list[tuple[bytes, int, int]] = field(default_factory=list)
+    present: list[bytes] = field(default_factory=list)
+    to_do: array[int] = field(default_factory=lambda: array("q"))
+    new: array[int] = field(default_factory=lambda: array("q"))
+    new_sizes: array[int] = field(default_factory=lambda: array("q"))
+    new_times: array[int] = field(default_factory=lambda: array("q"))
     gone: list[int] = field(default_factory=list)
     changed: int = 0
     added: int = 0
@@ -68,12 +72,14 @@ class Plan:
         for number, file in enumerate(scan.files()):
             if number % 1000 == 0:
                 tell(IndexProgress("Looking through the folder", number))
-            plan.present.append(file.path)
             key = os.fsencode(file.path)
+            plan.present.append(key)
             row = known.pop(key, None)
             if row is None:
                 plan.to_do.append(len(index) + len(plan.new))
-                plan.new.append((key, file.size, file.modified_ns))
+                plan.new.append(len(plan.present) - 1)
+                plan.new_sizes.append(file.size)
+                plan.new_times.append(file.modified_ns)
                 continue
             same = (sizes[row], times[row]) == (file.size, file.modified_ns)
             if not same or verdicts[row] not in _LASTING:
@@ -88,7 +94,7 @@ class Plan:
     def forget_paths(self) -> None:
         """Let go of what the rows hold by now: it would grow with the folder."""
         self.present.clear()
-        self.new.clear()
+        self.new, self.new_sizes, self.new_times = array("q"), array("q"), array("q")
 
     def _miss(self, missing: dict[bytes, int], unreadable: list[str], verdicts: list[str]) -> None:
         """Rows without a file are gone, unless their folder could not be looked into."""
@@ -100,17 +106,18 @@ class Plan:
 
     def rows(self, index: PictureIndex, captions: Mapping[str, tuple[str, ...]]) -> pa.Table:
         """The index's rows with new ones after them, gone ones marked, and today's captions."""
-        paths, sizes, times = zip(*self.new, strict=True) if self.new else ((), (), ())
-        rows = pa.concat_tables([index.rows, empty_rows(paths, sizes, times)])
+        paths = [self.present[place] for place in self.new]
+        rows = pa.concat_tables([index.rows, empty_rows(paths, self.new_sizes, self.new_times)])
+        del paths
         if self.gone:
             gone = dict.fromkeys(self.gone)
             for name, value in (("verdict", str(Verdict.GONE)), ("reason", "the file is no longer there")):
                 old = rows[name].to_pylist()
                 values = [value if row in gone else text for row, text in enumerate(old)]
                 rows = rows.set_column(rows.schema.get_field_index(name), rows.schema.field(name), [values])
-        texts = [list(captions.get(shown_path(path), ())) for path in rows["path"].to_pylist()]
         at = rows.schema.get_field_index("captions")
-        column = pa.chunked_array([pa.array(texts, rows.schema.field(at).type)])
+        texts = (captions.get(shown_path(path.as_py()), ()) for path in rows["path"]) if captions else ()
+        column = pa.chunked_array([_lists(texts, len(rows))])
         return rows.set_column(at, rows.schema.field(at), column).combine_chunks()
 
     def tasks(self, folder: Path, index: PictureIndex) -> Iterator[Task]:
@@ -118,3 +125,13 @@ class Plan:
         for row in self.to_do:
             known = index.rows["hash"][row].as_py() if index.verdict(row) is Verdict.OK else None
             yield Task(row, os.path.join(folder, index.name(row)), known)
+
+
+def _lists(texts: Iterable[tuple[str, ...]], rows: int) -> pa.Array:
+    """A column of lists of texts, no object kept for each row; none where there are no texts."""
+    ends = np.zeros(rows + 1, np.int32)
+    found: list[str] = []
+    for row, own in enumerate(texts, 1):
+        found += own
+        ends[row] = len(found)
+    return pa.ListArray.from_arrays(pa.array(ends), pa.array(found, pa.string()))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -30,6 +30,7 @@ from explorer.readers.index_files import (
     is_index,
     journal_files,
     read_manifest,
+    shown_path,
 )
 from explorer.readers.picture_index import PictureIndex, state_notes
 from explorer.readers.pictures import BACKGROUND
@@ -89,7 +90,7 @@ def update_index(
             store.fold()
         index = store.read()
         plan = Plan.of(folder, index, tell)
-        found = find_captions(folder, plan.present, captions)
+        found = find_captions(folder, [shown_path(path) for path in plan.present], captions)
         rows = plan.rows(index, found.of)
         dirty = not rows.equals(index.rows)
         if dirty:
@@ -329,10 +330,9 @@ def _with_times(rows: pa.Table, touched: dict[int, tuple[int, int]]) -> pa.Table
 
 
 def _report(index: PictureIndex, plan: Plan, run: _Run) -> IndexReport:
-    verdicts = Counter(index.rows["verdict"].to_pylist())
     return IndexReport(
         rows=len(index),
-        vectors=verdicts[Verdict.OK],
+        vectors=int(index.has_vector.sum()),
         encoded=run.encoded,
         unchanged=plan.files - len(plan.to_do) + len(run.touched),
         added=plan.added,

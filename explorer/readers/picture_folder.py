@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -54,18 +55,18 @@ class FolderScan:
         while waiting:
             inside = waiting.pop()
             below: list[str] = []
-            for entry in self._entries(inside, seen):
-                path = f"{inside}/{entry.name}" if inside else entry.name
-                if entry.name.startswith("."):
-                    continue
-                if _is_folder(entry):
-                    if not is_index(Path(entry.path)):
+            for name, is_folder in self._entries(inside, seen):
+                path = f"{inside}/{name}" if inside else name
+                place = self.folder / path
+                if is_folder:
+                    if not is_index(place):
                         below.append(path)
-                elif (file := _picture_file(entry, path)) is not None:
+                elif (file := _picture_file(place, path)) is not None:
                     yield file
             waiting.extend(reversed(below))
 
-    def _entries(self, inside: str, seen: set[tuple[int, int]]) -> list[os.DirEntry[str]]:
+    def _entries(self, inside: str, seen: set[tuple[int, int]]) -> list[tuple[str, bool]]:
+        """Names in a folder, and whether each is one: no more of each, as a folder can hold very many."""
         place = self.folder / inside
         try:
             status = place.stat()
@@ -74,7 +75,9 @@ class FolderScan:
                 return []
             seen.add(key)
             with os.scandir(place) as entries:
-                return sorted(entries, key=lambda entry: entry.name)
+                return sorted(
+                    (entry.name, _is_folder(entry)) for entry in entries if not entry.name.startswith(".")
+                )
         except OSError:
             self.unreadable.append(inside)
             return []
@@ -110,12 +113,12 @@ def _is_folder(entry: os.DirEntry[str]) -> bool:
     return False
 
 
-def _picture_file(entry: os.DirEntry[str], path: str) -> PictureFile | None:
+def _picture_file(place: Path, path: str) -> PictureFile | None:
     try:
-        status = entry.stat()
+        status = place.stat()
     except OSError:
         # A link that leads nowhere; a verdict will say so where its name is a picture's.
-        return PictureFile(path, -1, 0) if is_picture_file(Path(entry.path)) else None
-    if not entry.is_file() or not is_picture_file(Path(entry.path)):
+        return PictureFile(path, -1, 0) if is_picture_file(place) else None
+    if not stat.S_ISREG(status.st_mode) or not is_picture_file(place):
         return None
     return PictureFile(path, status.st_size, status.st_mtime_ns)
