@@ -20,6 +20,8 @@ CLUSTER, NORM, ORDER, SIMILARITY, TRUST, PLAIN = (
 ZERO_SHOT = "zero-shot class"
 
 PALETTES = ("standard", "colour-blind safe")
+CROWDS = BY_ITSELF, ALWAYS, NEVER = ("by itself", "always", "never")
+"""When the map shows how many rows lie where, instead of each as a dot."""
 AUTOMATIC, AS_CATEGORIES, AS_SCALE = SCALES = ("automatic", "categories", "scale")
 
 

@@ -22,7 +22,7 @@ from explorer.core.retrieval import Retrieval
 from explorer.core.selection import NO_ROWS, PackedRows
 from explorer.core.wording import counted
 from explorer.document.answer import Answer, Question
-from explorer.document.colouring import SIMILARITY, Colouring, colouring_text
+from explorer.document.colouring import BY_ITSELF, SIMILARITY, Colouring, colouring_text
 from explorer.document.encoding import IndexRun, ZeroShot
 from explorer.document.history import History
 from explorer.document.selection import Isolation
@@ -81,6 +81,7 @@ class Document:
         self.clusters: Clusters | None = None
         self.colouring = Colouring()
         self.label_density = "fit"
+        self.crowds = BY_ITSELF
         self.columns = Columns({})
         self.similarities: NDArray[np.float32] | None = None
         self.selection: NDArray[np.int64] = NO_ROWS
@@ -221,6 +222,11 @@ class Document:
         """Colour the points another way."""
         if colouring != self.colouring:
             self._did(colouring_text(self.colouring, colouring), "colouring", self.colouring, colouring)
+
+    def set_crowds(self, crowds: str) -> None:
+        """When the map shows crowds instead of dots: one of ``CROWDS``."""
+        self.crowds = crowds
+        self.colours_changed.emit()
 
     def set_label_density(self, density: str) -> None:
         """How many labels the map shows: ``none``, ``few``, ``fit`` or ``many``."""

@@ -12,26 +12,29 @@ from explorer.core.importance import by_importance
 from explorer.core.labels import label_of
 from explorer.core.selection import mask_of
 from explorer.document import Document, LayoutStage
+from explorer.document.colouring import ALWAYS, BY_ITSELF
 from explorer.export.figure import Figure, Legend, LegendEntry, LegendScale, Link
 from explorer.export.labelling import with_labels
 from explorer.export.legend import legend_layout
 from explorer.export.text import TextCache
-from explorer.render.density import prefers_density
+from explorer.render.density import density_colours, fullest, prefers_density
 from explorer.render.labels import LabelDensity, Placement
-from explorer.render.palette import Theme
+from explorer.render.palette import Theme, rgb
 from explorer.render.point_index import PointIndex
-from explorer.render.raster import dots_for
+from explorer.render.raster import Dots, dots_for
 from explorer.render.viewport import Viewport
 from explorer.views.map.colouring import Coloured
 from explorer.views.map.kept import Kept
 from explorer.views.map.pictures_on_map import PicturesOnMap
 from explorer.views.map.places import Places, Shown
+from explorer.views.map.regions_on_map import region_labels
 
 SHOWN_RESULTS = 15
 DRAWN_AS_THEY_ARE = 2
 """Tables of so few dimensions are not projected."""
 MOST_NUMBERED = 1000
 MOST_LOOKED_AT = 100_000
+FAINT_TO_STRONG = np.linspace(0.06, 0.9, 64)
 FILE_NAMES = "file names"
 NO_ROWS = np.empty(0, np.int64)
 
@@ -87,6 +90,7 @@ class FigureMaker:
         self._cache = cache
         self._index_of = index_of
         self._dense = False
+        self.would_show_crowds = False
         self._placement: Placement | None = None
         self._standing: Kept[NDArray[np.int64]] = Kept()
         self._chosen: Kept[NDArray[np.int64]] = Kept()
@@ -135,7 +139,7 @@ class FigureMaker:
         xy, standing = shown.xy, self._standing_out()
         index = self._index_of(xy)
         dots = dots_for(self.facts.shown, view.width, view.height, view.scale / self.fitted_scale)
-        self._dense = index is not None and prefers_density(index, view, dots, self._dense)
+        self._dense = self._shows_density(index, view, dots)
         figure = Figure(
             xy=xy,
             depth=shown.depth,
@@ -147,8 +151,9 @@ class FigureMaker:
             density=self._dense,
             theme=theme,
             hover=hover,
+            regions=region_labels(document, view) if self._names_tell() else (),
             selected=standing,
-            legend=_legend(document, colours),
+            legend=_legend(document, colours, self._count_scale(index, view, theme)),
             title=document.title if titled else "",
             subtitle=_subtitle(document) if titled else "",
             **self._answer_on_map(shown),
@@ -172,6 +177,22 @@ class FigureMaker:
         )
         return figure
 
+    def _shows_density(self, index: PointIndex | None, view: Viewport, dots: Dots) -> bool:
+        chosen = self._document.crowds
+        self.would_show_crowds = index is not None and prefers_density(index, view, dots, self._dense)
+        return self.would_show_crowds if chosen == BY_ITSELF else chosen == ALWAYS
+
+    def _count_scale(self, index: PointIndex | None, view: Viewport, theme: Theme) -> LegendScale | None:
+        """What the brightness of a crowd means, while crowds are shown."""
+        if not self._dense or index is None:
+            return None
+        colours = density_colours(theme)
+        if self.colours is not None and len(self.colours.entries) > 1:
+            # Crowds of several colours keep these, and are the stronger the fuller they are.
+            ground, strong = np.array(rgb(theme.map)), np.array(rgb(theme.text))
+            colours = np.rint(ground + FAINT_TO_STRONG[:, None] * (strong - ground)).astype(np.uint8)
+        return LegendScale(colours, "1 row", f"{round(fullest(index, view)):,} a point")
+
     def _standing_out(self) -> NDArray[np.int64]:
         """The rows that are not dimmed; empty where none are."""
         selected, fitting = self._document.selection, self._document.filtered
@@ -191,11 +212,16 @@ class FigureMaker:
         if len(standing):
             rows = table.listing.rows
             order = self._chosen.of(lambda: order[mask_of(standing, rows)[order]], standing, order)
-        # A file's name beside its picture tells nothing.
-        carries = self._pictures.carries if table.labels.source.startswith(FILE_NAMES) else None
+        carries = None if self._names_tell() else self._pictures.carries
         if carries is None:
             return order
         return self._unseen.of(lambda: order[~carries[order]], order, carries)
+
+    def _names_tell(self) -> bool:
+        """Whether names say more than the pictures beside them: a file's name does not."""
+        table = self._document.table
+        files = table is not None and table.labels is not None and table.labels.source.startswith(FILE_NAMES)
+        return not (files and self._pictures.shown)
 
     def _are_named(self, order: NDArray[np.int64] | None) -> bool:
         if order is None:
@@ -229,7 +255,7 @@ def _covered(figure: Figure, obstacles: NDArray[np.float64] | None) -> NDArray[n
     return np.concatenate(boxes)
 
 
-def _legend(document: Document, colours: Coloured) -> Legend | None:
+def _legend(document: Document, colours: Coloured, counts: LegendScale | None) -> Legend | None:
     if colours.scale is not None:
         return Legend(colours.title, scale=LegendScale(colours.palette[:255, :3], *colours.scale))
     entries = tuple(
@@ -240,7 +266,7 @@ def _legend(document: Document, colours: Coloured) -> Legend | None:
         )
         for code, name in colours.entries
     )
-    return Legend(colours.title, entries) if colours.title else None
+    return Legend(colours.title, entries, counts) if colours.title else None
 
 
 def _subtitle(document: Document) -> str:

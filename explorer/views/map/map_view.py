@@ -13,7 +13,9 @@ from PySide6.QtWidgets import QFrame, QLabel, QVBoxLayout, QWidget
 
 from explorer.commands import Session
 from explorer.document import LayoutStage
-from explorer.export.figure import Figure
+from explorer.document.colouring import ALWAYS, BY_ITSELF, NEVER
+from explorer.export.figure import Figure, RegionLabel
+from explorer.export.labelling import region_box
 from explorer.export.legend import legend_layout
 from explorer.render.camera import Camera
 from explorer.render.selection import rows_in_polygon
@@ -30,6 +32,7 @@ from explorer.views.map.legend_tools import LegendTools
 from explorer.views.map.pictures_on_map import PicturesOnMap
 from explorer.views.map.point_indexing import PointIndexing
 from explorer.views.map.pointing import Pointing
+from explorer.views.map.regions_on_map import RegionEditor, region_at
 from explorer.views.map.selection_card import SelectionCard
 from explorer.views.map.tools import Tool as MapTool
 from explorer.views.map.tools import Tools
@@ -77,6 +80,7 @@ class MapView(QWidget):
             ),
             (
                 MapTool("pictures", "Pictures in place of dots (P)", self.show_pictures, checkable=True),
+                MapTool("density", "Crowds instead of dots (D)", self.show_crowds, checkable=True),
                 MapTool("labels", "Labels: none, few, fit, many", self._next_density),
             ),
         )
@@ -103,6 +107,9 @@ class MapView(QWidget):
         self._fitted: Kept[Viewport] = Kept()
         self.pointing = Pointing(
             session, self.canvas, self.card, lambda row: self._maker.facts.twins.get(row, 1)
+        )
+        self.region_editor = RegionEditor(
+            self, session.document, lambda: self.canvas.setFocus(Qt.FocusReason.OtherFocusReason)
         )
         self.legend = LegendTools(session, self, lambda: self.canvas.item.figure, lambda: self.colours)
         self._kernels = KernelLoader(self)
@@ -137,6 +144,7 @@ class MapView(QWidget):
         document.similarities_changed.connect(self._answer_changed)
         document.selection_changed.connect(self._selection_changed)
         document.filter_changed.connect(self.redraw)
+        document.regions_changed.connect(self.redraw)
         document.isolation_changed.connect(self._positions_changed)
 
     def close_down(self) -> None:
@@ -221,6 +229,7 @@ class MapView(QWidget):
             moving=coarse,
         )
         self.canvas.item.show_figure(figure, points_changed=points_changed, coarse=coarse)
+        self.tools["density"].setChecked(self._shows_crowds())
 
     def picture(self) -> Figure | None:
         """The map as it is seen, with title and query, as it leaves the window."""
@@ -274,6 +283,27 @@ class MapView(QWidget):
         self.pictures.show_pictures(shown)
         self.tools["pictures"].setChecked(self.pictures.shown)
         self.redraw()
+
+    def show_crowds(self, shown: bool) -> None:
+        """Show how many rows lie where, instead of each as a dot; what the map would do by itself, it may."""
+        document, now = self._session.document, self._shows_crowds()
+        if shown != now:
+            by_itself = document.crowds != BY_ITSELF and shown == self._maker.would_show_crowds
+            document.set_crowds(BY_ITSELF if by_itself else ALWAYS if shown else NEVER)
+        self.tools["density"].setChecked(self._shows_crowds())
+
+    def _shows_crowds(self) -> bool:
+        figure = self.canvas.item.figure
+        return figure is not None and figure.density
+
+    def rename_region(self, region: RegionLabel | None = None) -> None:
+        """Edit a region's name in its place: one named, else the one nearest to the middle."""
+        figure, cache = self.canvas.item.figure, self.canvas.item.cache
+        if figure is None or not figure.regions:
+            return
+        middle = figure.viewport.x, figure.viewport.y
+        region = region or min(figure.regions, key=lambda each: math.dist((each.x, each.y), middle))
+        self.region_editor.open(region, QRectF(*region_box(figure, region, cache)))
 
     def _lasso(self) -> None:
         self.use_tool(Tool.LASSO)
@@ -332,6 +362,11 @@ class MapView(QWidget):
     def _double_clicked(self, place: QPointF) -> None:
         if self.legend.holds(place):
             self.legend.double_click(place)
+            return
+        figure = self.canvas.item.figure
+        region = None if figure is None else region_at(figure, place, self.canvas.item.cache)
+        if region is not None:
+            self.rename_region(region)
         else:
             self.fit()
 
