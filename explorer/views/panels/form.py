@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QEvent, QObject, Qt
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QSizePolicy, QVBoxLayout, QWidget
 
 
 def heading(text: str) -> QLabel:
@@ -32,6 +32,16 @@ class _WheelGuard(QObject):
 
 
 _WHEEL_GUARD = _WheelGuard()
+
+
+def narrow_combo(name: str) -> QComboBox:
+    """A combo box that takes the room there is, however long its texts are."""
+    combo = QComboBox()
+    combo.setAccessibleName(name)
+    combo.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+    combo.setMinimumContentsLength(4)
+    combo.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
+    return combo
 
 
 class Section(QWidget):

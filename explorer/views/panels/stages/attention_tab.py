@@ -10,7 +10,7 @@ from explorer.commands import Session
 from explorer.core.stages import AttentionShape, Of, StageRun
 from explorer.jobs import Job
 from explorer.views.label_text import shown_label
-from explorer.views.panels.form import quiet
+from explorer.views.panels.form import narrow_combo, quiet
 from explorer.views.panels.stages.heat_map import HeatMap
 from explorer.views.panels.stages.patch_picture import PatchPicture
 
@@ -25,18 +25,19 @@ class AttentionTab(QWidget):
         self._weights: NDArray[np.float32] | None = None
         self._fetching: Job | None = None
         self._query = 0
-        self.kinds, self.layers, self.heads, self.queries = (_combo(name) for name in _CHOICES)
+        self.kinds, self.layers, self.heads, self.queries = (narrow_combo(name) for name in _CHOICES)
         self.empty = quiet("Type a sentence: where its tokens look stands here.")
         self.map = HeatMap("Attention")
         self.picture = PatchPicture()
         self.words = quiet()
         choices = QHBoxLayout()
         choices.setSpacing(4)
-        for combo in (self.kinds, self.layers, self.heads):
-            choices.addWidget(combo)
+        for combo in (self.layers, self.heads):
+            choices.addWidget(combo, 1)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 8, 0, 0)
         column.setSpacing(8)
+        column.addWidget(self.kinds)
         column.addLayout(choices)
         for part in (self.empty, self.queries, self.map, self.picture, self.words):
             column.addWidget(part)
@@ -146,14 +147,6 @@ class AttentionTab(QWidget):
 
 
 _CHOICES = ("Attention", "Layer", "Head", "Where it looks from")
-
-
-def _combo(name: str) -> QComboBox:
-    combo = QComboBox()
-    combo.setAccessibleName(name)
-    combo.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
-    combo.setMinimumContentsLength(7)
-    return combo
 
 
 def _refill(combo: QComboBox, texts: list[str]) -> None:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from PySide6.QtWidgets import QComboBox, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from explorer.core.stages import ModelParts, PositionTable
-from explorer.views.panels.form import heading, quiet
+from explorer.views.panels.form import heading, narrow_combo, quiet
 from explorer.views.panels.stages.curves import Curves
 from explorer.views.panels.stages.heat_map import HeatMap
 from explorer.views.panels.stages.tiles import Tiles, filter_tiles, grids
@@ -24,8 +24,7 @@ class PartsTab(QWidget):
         super().__init__(parent)
         self._parts: ModelParts | None = None
         self.empty = quiet("This file has no position table and no patch projection.")
-        self.tables = QComboBox()
-        self.tables.setAccessibleName("Position table")
+        self.tables = narrow_combo("Position table")
         self.kind = quiet()
         self.alike_title = heading("How alike places are, as cosine")
         self.alike = HeatMap("Cosines of positions")
@@ -34,6 +33,7 @@ class PartsTab(QWidget):
         self.grid_title = heading("Each place's similarity to all others, where it lies")
         self.grid = Tiles("Similarity of positions as a grid of grids")
         self.filters_title = heading("")
+        self.filters_title.setWordWrap(True)
         self.filters = Tiles("Patch filters")
         self.outputs = quiet()
         column = QVBoxLayout(self)
@@ -71,10 +71,12 @@ class PartsTab(QWidget):
             part.setVisible(filters is not None)
         if filters is not None and parts is not None:
             count, _, height, width = filters.shape
-            self.filters_title.setText(f"{parts.filters_name}: {count:,} filters of {height} × {width}")
+            self.filters_title.setText(
+                f"{_breakable(parts.filters_name)}: {count:,} filters of {height} × {width}"
+            )
             self.filters.show_tiles(filter_tiles(filters))
         outputs = () if parts is None else parts.outputs
-        self.outputs.setText("\n".join(output.sentence for output in outputs))
+        self.outputs.setText("\n".join(_breakable(output.sentence) for output in outputs))
         self.outputs.setVisible(bool(outputs))
         has_any = parts is not None and bool(parts.positions or filters is not None or outputs)
         self.empty.setVisible(not has_any)
@@ -95,7 +97,7 @@ class PartsTab(QWidget):
         shown = table.values[:MOST_PLACES]
         alike = cosine_matrix(shown)
         cut = f"; the first {MOST_PLACES:,} are compared" if places > MOST_PLACES else ""
-        self.kind.setText(f"{table.name}: {places:,} × {dim:,}, {table.kind}{cut}.")
+        self.kind.setText(f"{_breakable(table.name)}: {places:,} × {dim:,}, {table.kind}{cut}.")
         self.alike.show_values(alike)
         columns = np.unique(np.linspace(0, dim - 1, min(_CURVES, dim)).astype(int)).tolist()
         named = ", ".join(map(str, columns))
@@ -112,3 +114,8 @@ def cosine_matrix(values: NDArray[np.float32]) -> NDArray[np.float32]:
     lengths = np.linalg.norm(values, axis=1, keepdims=True)
     unit = np.divide(values, lengths, out=np.zeros_like(values), where=lengths > 0)
     return unit @ unit.T
+
+
+def _breakable(text: str) -> str:
+    """A text whose tensors' names can go on in the next line after a dot."""
+    return text.replace(".", ".\u200b")

@@ -13,7 +13,7 @@ from explorer.render.palette import sequence_palette
 from explorer.views.theme import current_colours
 
 _SIDE = 288
-_COVER = 0.72
+_COVER = 0.55
 """How far the largest share covers the picture."""
 
 

@@ -206,6 +206,7 @@ class StagesPanel(QWidget):
             self.special.setChecked(model is not None and model.special)
             self.special.blockSignals(False)
         self.side.setVisible(bool(sides))
+        self.tabs.setTabVisible(self.tabs.count() - 1, reads and needs is not Needs.PICTURE_AND_TEXT)
 
     def _show_words(self) -> None:
         view, table = self._session.document.model_view, self._session.document.table
@@ -221,7 +222,7 @@ class StagesPanel(QWidget):
             notes = [str(view.refusal)]
         elif view.model is not None and view.run is None:
             notes = list(view.model.notes)
-        self.remark.setText(" ".join(notes))
+        self.remark.setText(" ".join(notes).replace(".", ".\u200b"))
         self.remark.setVisible(bool(notes))
 
     def _show_run(self, run: StageRun | None) -> None:
