@@ -265,12 +265,6 @@ def stage(name: str, values: torch.Tensor, how: str = "", of: Of = Of.TOKENS, fi
     return Stage(name, array.shape, array, how, of, first)
 
 
-def token_rows(weights: Weights, tensor: str, ids: torch.Tensor) -> torch.Tensor:
-    """Rows of a table, read from the file where it can be mapped: shape (n, dim), float32."""
-    stored = weights.tensors[tensor].read()
-    return torch.from_numpy(np.ascontiguousarray(stored[ids.numpy()]).astype(np.float32))
-
-
 def _first_stages(tokens: tuple[StageToken, ...], rows: int) -> list[Stage]:
     ids = np.array([token.id for token in tokens], np.int64)
     return [

@@ -22,9 +22,17 @@ from explorer.compute.stages.base import (
     Opening,
     StageModel,
     stage,
-    token_rows,
 )
-from explorer.compute.stages.linear import Linear, Norm, read_linear, read_norm, read_shaped, table_shape
+from explorer.compute.stages.linear import (
+    Linear,
+    Lookup,
+    Norm,
+    read_linear,
+    read_lookup,
+    read_norm,
+    read_shaped,
+    table_shape,
+)
 from explorer.compute.stages.tokenizers import text_side
 from explorer.core.errors import ExplorerError
 from explorer.core.stages import Needs, Stage
@@ -111,8 +119,7 @@ class Bert:
 
     Attributes
     ----------
-    weights : Weights
-        Without what stands before ``embeddings.``.
+    table : Lookup
     heads : int
     places : tensor, shape (places, dim)
         From the first that is given to a token.
@@ -123,7 +130,7 @@ class Bert:
     pooler : Linear or None
     """
 
-    weights: Weights
+    table: Lookup
     heads: int
     places: torch.Tensor
     kind: torch.Tensor | None
@@ -133,7 +140,7 @@ class Bert:
 
     def run(self, ids: torch.Tensor) -> tuple[torch.Tensor, list[Stage], list[Looked]]:
         """The last hidden state, shape (n, dim), all stages before it, and each layer's attention."""
-        x = token_rows(self.weights, _WORDS, ids)
+        x = self.table(ids)
         stages = [stage("looked up", x, "rows of word_embeddings")]
         x = x + self.places[: len(ids)]
         how = "+ rows of position_embeddings"
@@ -169,7 +176,8 @@ def read_bert(weights: Weights, heads: int | None, config: Mapping[str, Any]) ->
     """
     if weights.has("embeddings_project."):
         raise ExplorerError("An ELECTRA with embeddings of another width than its layers is not run here.")
-    dim = table_shape(weights, _WORDS)[1]
+    table = read_lookup(weights, _WORDS)
+    dim = table.stored.shape[1]
     is_roberta = _is_roberta(weights, config)
     eps = _number(config.get("layer_norm_eps"), 1e-5 if is_roberta else 1e-12)
     told = config.get("num_attention_heads", config.get("n_heads"))
@@ -187,7 +195,7 @@ def read_bert(weights: Weights, heads: int | None, config: Mapping[str, Any]) ->
     )
     places, kinds = _table(weights, _PLACES, dim), _table(weights, _KINDS, dim) if _KINDS in weights else None
     bert = Bert(
-        weights,
+        table,
         count,
         places[_OFFSET if is_roberta else 0 :],
         None if kinds is None else kinds[0],
@@ -234,8 +242,7 @@ def open_model(opening: Opening) -> StageModel:
         if _is_roberta(weights, config)
         else "BERT"
     )
-    rows = weights.shape(_WORDS)[0]
-    text = text_side(opening, labels, rows, len(bert.places), name, special=True)
+    text = text_side(opening, labels, len(bert.table.stored), len(bert.places), name, special=True)
     return StageModel(name, opening.path, Needs.TEXT, compute, {"": text}, notes)
 
 

@@ -16,8 +16,16 @@ from torch.nn import functional
 from explorer.compute.encoders.preprocessing import IMAGENET_MEAN, IMAGENET_STD, Preprocessing
 from explorer.compute.encoders.weights import Weights
 from explorer.compute.stages.attention import Looked, attend, attention, heads_of
-from explorer.compute.stages.base import Computed, Input, Opening, StageModel, stage, token_rows
-from explorer.compute.stages.linear import Linear, Norm, read_linear, read_norm, read_shaped
+from explorer.compute.stages.base import Computed, Input, Opening, StageModel, stage
+from explorer.compute.stages.linear import (
+    Linear,
+    Lookup,
+    Norm,
+    read_linear,
+    read_lookup,
+    read_norm,
+    read_shaped,
+)
 from explorer.compute.stages.picture import see
 from explorer.compute.stages.positions import halves
 from explorer.compute.stages.text_side import LONGEST, TextSide
@@ -104,7 +112,8 @@ def open_model(opening: Opening) -> StageModel:
         Tensors are missing or of other shapes.
     """
     weights = opening.weights
-    rows, dim = weights.shape(_TABLE)
+    table = read_lookup(weights, _TABLE)
+    rows, dim = table.stored.shape
     heads, notes = heads_of(dim, opening.heads, _USUAL_HEADS)
     eye = _eye(weights, dim, heads)
     blocks = _blocks(weights.under("decoder."), dim, heads, decoder=True)
@@ -116,7 +125,7 @@ def open_model(opening: Opening) -> StageModel:
         seen = see(given.picture, eye.preprocessing, eye.side, class_token=False)
         patches, stages, attentions = _encode(eye, seen.pixels)
         if given.ids is not None:
-            further, looked = _decode(weights, blocks, given.ids, patches)
+            further, looked = _decode(table, blocks, given.ids, patches)
             stages, attentions = [*stages, *further], [*attentions, *looked]
         return Computed(tuple(stages), tuple(attentions), seen.patches, (how,))
 
@@ -152,9 +161,9 @@ def _encode(eye: _Eye, pixels: torch.Tensor) -> tuple[torch.Tensor, list[Stage],
 
 
 def _decode(
-    weights: Weights, blocks: Sequence[_Block], ids: torch.Tensor, patches: torch.Tensor
+    table: Lookup, blocks: Sequence[_Block], ids: torch.Tensor, patches: torch.Tensor
 ) -> tuple[list[Stage], list[Attention]]:
-    x = token_rows(weights, _TABLE, ids)
+    x = table(ids)
     stages = [stage("looked up", x, f"rows of {_TABLE}")]
     x = x + torch.from_numpy(halves(*x.shape))
     stages.append(stage("decoder with position", x, "+ sines, then cosines, of the place"))

@@ -20,9 +20,17 @@ from explorer.compute.encoders.preprocessing import Preprocessing
 from explorer.compute.encoders.tokenizer_files import FoundTokenizer, find_tokenizer, published_clip
 from explorer.compute.encoders.weights import Weights
 from explorer.compute.stages.attention import attention, heads_of
-from explorer.compute.stages.base import Computed, Input, Opening, StageModel, stage, token_rows
+from explorer.compute.stages.base import Computed, Input, Opening, StageModel, stage
 from explorer.compute.stages.clip_names import Named, layout_of, named_of
-from explorer.compute.stages.linear import Linear, Norm, read_linear, read_norm, read_shaped
+from explorer.compute.stages.linear import (
+    Linear,
+    Lookup,
+    Norm,
+    read_linear,
+    read_lookup,
+    read_norm,
+    read_shaped,
+)
 from explorer.compute.stages.picture import see
 from explorer.compute.stages.prenorm import Map, PreNormLayer, gelu_tanh, quick_gelu, run_layers
 from explorer.compute.stages.text_side import TextSide
@@ -43,7 +51,7 @@ _ACTIVATIONS: Mapping[str, Map] = {
 
 @dataclass(frozen=True, eq=False)
 class _TextTower:
-    weights: Weights
+    table: Lookup
     places: torch.Tensor
     layers: tuple[PreNormLayer, ...]
     last: Norm
@@ -51,7 +59,7 @@ class _TextTower:
     end: int
 
     def run(self, ids: torch.Tensor) -> tuple[list[Stage], tuple[Attention, ...]]:
-        x = token_rows(self.weights, "embeddings.token_embedding.weight", ids)
+        x = self.table(ids)
         stages = [stage("looked up", x, "rows of token_embedding")]
         x = x + self.places[: len(x)]
         stages.append(stage("with position", x, "+ rows of position_embedding"))
@@ -161,7 +169,7 @@ def _text_tower(named: Named, opening: Opening) -> _TextTower:
     # Configurations of the first models name 2; their end is the largest id, as in OpenAI's code.
     end = end if isinstance(end, int) and end != 2 else rows - 1
     return _TextTower(
-        weights,
+        read_lookup(weights, "embeddings.token_embedding.weight"),
         read_shaped(weights, "embeddings.position_embedding.weight", (places, dim)),
         _layers(weights, dim, config, opening.heads),
         read_norm(weights, "final_layer_norm", dim, _eps(config)),

@@ -82,7 +82,7 @@ def _read(ids: torch.Tensor, bert: Bert, head: ProjectionHead) -> tuple[list[Sta
 
 
 def _way_in(opening: Opening, bert: Bert) -> TextSide:
-    rows = bert.weights.shape("embeddings.word_embeddings.weight")[0]
+    rows = len(bert.table.stored)
     found = find_tokenizer([opening.folder]) or find_cached(rows, VOCABULARY_OF)
     if found is None or found.size > rows:
         missing = "There is no tokenizer beside the file and none of DistilBERT in the local model cache."

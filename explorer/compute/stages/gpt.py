@@ -9,8 +9,15 @@ from __future__ import annotations
 
 from explorer.compute.encoders.weights import Weights
 from explorer.compute.stages.attention import attention, heads_of
-from explorer.compute.stages.base import Computed, Input, Opening, StageModel, stage, token_rows
-from explorer.compute.stages.linear import Linear, read_linear, read_norm, read_shaped, table_shape
+from explorer.compute.stages.base import Computed, Input, Opening, StageModel, stage
+from explorer.compute.stages.linear import (
+    Linear,
+    read_linear,
+    read_lookup,
+    read_norm,
+    read_shaped,
+    table_shape,
+)
 from explorer.compute.stages.prenorm import PreNormLayer, gelu_tanh, run_layers
 from explorer.compute.stages.text_side import LONGEST, TextSide
 from explorer.compute.stages.tokenizers import text_side
@@ -41,7 +48,8 @@ def open_model(opening: Opening) -> StageModel:
         Tensors are missing or of other shapes.
     """
     weights = _own(opening.weights)
-    rows, dim = table_shape(weights, "wte.weight")
+    table = read_lookup(weights, "wte.weight")
+    rows, dim = table.stored.shape
     places = read_shaped(weights, "wpe.weight", (table_shape(weights, "wpe.weight")[0], dim))
     transposed = weights.shape("h.0.attn.c_attn.weight") == (dim, 3 * dim)
     is_music = rows == _EVENTS and not transposed
@@ -51,7 +59,7 @@ def open_model(opening: Opening) -> StageModel:
 
     def compute(given: Input) -> Computed:
         assert given.ids is not None
-        x = token_rows(weights, "wte.weight", given.ids)
+        x = table(given.ids)
         stages = [stage("looked up", x, "rows of wte")]
         x = x + places[: len(x)]
         stages.append(stage("with position", x, "+ rows of wpe"))

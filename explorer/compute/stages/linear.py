@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch.nn import functional
 
 from explorer.compute.encoders.weights import Weights
@@ -46,6 +48,39 @@ class Norm:
     def __call__(self, x: torch.Tensor) -> torch.Tensor:
         """Shape kept."""
         return functional.layer_norm(x, self.weight.shape, self.weight, self.bias, self.eps)
+
+
+@dataclass(frozen=True, eq=False)
+class Lookup:
+    """A table of which rows are taken.
+
+    Attributes
+    ----------
+    name : str
+        The tensor's.
+    stored : array, shape (rows, dim)
+        In its own type.
+    """
+
+    name: str
+    stored: NDArray
+
+    def __call__(self, ids: torch.Tensor) -> torch.Tensor:
+        """Shape (n,) to (n, dim), float32."""
+        # NumPy knows all stored types here, torch's own conversion only some of them.
+        return torch.from_numpy(np.asarray(self.stored[ids.numpy()], np.float32))
+
+
+def read_lookup(weights: Weights, name: str) -> Lookup:
+    """A table, in memory of its own: its file may change while the model is kept.
+
+    Raises
+    ------
+    ExplorerError
+        It is missing, or no table of numbers.
+    """
+    table_shape(weights, name)
+    return Lookup(name, np.array(weights.tensors[name].read()))
 
 
 def read_linear(weights: Weights, name: str, inputs: int, outputs: int | None = None) -> Linear:

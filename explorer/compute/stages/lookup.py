@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-import torch
 
 from explorer.compute.stages.base import Computed, Input, Opening, StageModel, stage
+from explorer.compute.stages.linear import Lookup
 from explorer.compute.stages.text_side import LONGEST
 from explorer.compute.stages.tokenizers import text_side
 from explorer.core.errors import ExplorerError
@@ -33,13 +33,12 @@ def open_lookup(opening: Opening) -> StageModel:
             "Its tensors: " + ", ".join(names[:5]) + (" …" if len(names) > 5 else ""),
         )
     tables = _by_side(tokens)
+    lookups = {side: Lookup(table.name, np.array(table.read())) for side, table in tables.items()}
 
     def compute(given: Input) -> Computed:
         assert given.ids is not None
-        table = tables[given.side or next(iter(tables))]
-        rows = np.asarray(table.read()[given.ids.numpy()], np.float32)
-        x = torch.from_numpy(np.array(rows))
-        return Computed((stage("looked up", x, f"rows of {table.name}"),), notes=(_STOPS,))
+        table = lookups[given.side or next(iter(lookups))]
+        return Computed((stage("looked up", table(given.ids), f"rows of {table.name}"),), notes=(_STOPS,))
 
     texts = {
         side: text_side(opening, table.labels, table.rows, LONGEST, "table") for side, table in tables.items()

@@ -14,8 +14,8 @@ import torch
 
 from explorer.compute.encoders.weights import Weights
 from explorer.compute.stages.attention import attention, heads_of
-from explorer.compute.stages.base import Computed, Input, Opening, StageModel, stage, token_rows
-from explorer.compute.stages.linear import read_linear, read_shaped, table_shape
+from explorer.compute.stages.base import Computed, Input, Opening, StageModel, stage
+from explorer.compute.stages.linear import Lookup, read_linear, read_lookup, read_shaped
 from explorer.compute.stages.positions import interleaved
 from explorer.compute.stages.prenorm import PreNormLayer, run_layers
 from explorer.compute.stages.text_side import LONGEST, TextSide
@@ -26,6 +26,26 @@ _TABLES = {"source": "src_embed.0.lut.weight", "target": "tgt_embed.0.lut.weight
 _POSITIONS = {"source": "src_embed.1.pe", "target": "tgt_embed.1.pe"}
 _USUAL_HEADS = 8
 _DECODER = "The decoder also looks at an encoded source sentence, so it is not run on the target side alone."
+
+
+@dataclass(frozen=True, eq=False)
+class _Side:
+    """One language's table, and what is added for each place: shape (places, dim)."""
+
+    table: Lookup
+    places: torch.Tensor
+
+    def look_up(self, ids: torch.Tensor) -> tuple[torch.Tensor, list[Stage]]:
+        """Rows as the first layer gets them, shape (n, dim), and the stages up to there."""
+        x = self.table(ids)
+        dim = x.shape[1]
+        scaled = x * math.sqrt(dim)
+        placed = scaled + self.places[: len(ids)]
+        return placed, [
+            stage("looked up", x, f"rows of {self.table.name}"),
+            stage("scaled", scaled, f"× √{dim} = {math.sqrt(dim):g}"),
+            stage("with position", placed, "+ sine and cosine of the place"),
+        ]
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,19 +74,18 @@ def open_model(opening: Opening) -> StageModel:
         Tensors are missing or of other shapes.
     """
     weights = opening.weights
-    dim = table_shape(weights, _TABLES["source"])[1]
+    sides = {side: _side(weights, side) for side in _TABLES}
+    dim = sides["source"].places.shape[1]
     heads, notes = heads_of(dim, opening.heads, _USUAL_HEADS)
     layers = [
         _layer(weights, number, dim, heads) for number in range(weights.count(r"encoder\.layers\.(\d+)\."))
     ]
     last = _norm(weights, "encoder.norm", dim)
-    positions = {side: _positions(weights, side) for side in _TABLES}
 
     def compute(given: Input) -> Computed:
         assert given.ids is not None
-        side = given.side or "source"
-        x, stages = _looked_up(weights, side, given.ids, positions[side])
-        if side == "target":
+        x, stages = sides[given.side or "source"].look_up(given.ids)
+        if given.side == "target":
             return Computed(tuple(stages), notes=(_DECODER,))
         x, layered, looked = run_layers(x, layers)
         stages += layered
@@ -76,37 +95,22 @@ def open_model(opening: Opening) -> StageModel:
         stages.append(stage("pooled", x.mean(0), "the mean over all tokens"))
         return Computed(tuple(stages), (attention(looked),))
 
-    texts = {side: _text(opening, side, len(positions[side])) for side in _TABLES}
+    texts = {name: _text(opening, name, side) for name, side in sides.items()}
     return StageModel("translator", opening.path, Needs.TEXT, compute, texts, notes)
 
 
-def _text(opening: Opening, side: str, places: int) -> TextSide:
-    labels = opening.labels(_TABLES[side])
-    rows = table_shape(opening.weights, _TABLES[side])[0]
-    return text_side(opening, labels, rows, places, f"translator's {side} side")
+def _text(opening: Opening, name: str, side: _Side) -> TextSide:
+    labels = opening.labels(side.table.name)
+    return text_side(opening, labels, len(side.table.stored), len(side.places), f"translator's {name} side")
 
 
-def _looked_up(
-    weights: Weights, side: str, ids: torch.Tensor, positions: torch.Tensor
-) -> tuple[torch.Tensor, list[Stage]]:
-    x = token_rows(weights, _TABLES[side], ids)
-    dim = x.shape[1]
-    scaled = x * math.sqrt(dim)
-    placed = scaled + positions[: len(ids)]
-    return placed, [
-        stage("looked up", x, f"rows of {_TABLES[side]}"),
-        stage("scaled", scaled, f"× √{dim} = {math.sqrt(dim):g}"),
-        stage("with position", placed, "+ sine and cosine of the place"),
-    ]
-
-
-def _positions(weights: Weights, side: str) -> torch.Tensor:
-    """Shape (places, dim); computed where the file has none."""
-    name, dim = _POSITIONS[side], table_shape(weights, _TABLES[side])[1]
-    if name not in weights:
-        return torch.from_numpy(interleaved(LONGEST, dim))
-    places = (*weights.shape(name), 0, 0)[1]
-    return read_shaped(weights, name, (1, places, dim))[0]
+def _side(weights: Weights, name: str) -> _Side:
+    table, positions = read_lookup(weights, _TABLES[name]), _POSITIONS[name]
+    dim = table.stored.shape[1]
+    if positions not in weights:
+        return _Side(table, torch.from_numpy(interleaved(LONGEST, dim)))
+    places = (*weights.shape(positions), 0, 0)[1]
+    return _Side(table, read_shaped(weights, positions, (1, places, dim))[0])
 
 
 def _layer(weights: Weights, number: int, dim: int, heads: int) -> PreNormLayer:

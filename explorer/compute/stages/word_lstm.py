@@ -7,8 +7,8 @@ from torch import nn
 
 from explorer.compute.encoders.loading import load_into
 from explorer.compute.encoders.weights import Weights
-from explorer.compute.stages.base import Computed, Input, Opening, StageModel, stage, token_rows
-from explorer.compute.stages.linear import table_shape
+from explorer.compute.stages.base import Computed, Input, Opening, StageModel, stage
+from explorer.compute.stages.linear import read_lookup
 from explorer.compute.stages.text_side import LONGEST
 from explorer.compute.stages.tokenizers import text_side
 from explorer.core.errors import ExplorerError
@@ -31,12 +31,13 @@ def open_model(opening: Opening) -> StageModel:
         Tensors are missing or of other shapes.
     """
     weights = opening.weights
-    rows, dim = table_shape(weights, _TABLE)
+    table = read_lookup(weights, _TABLE)
+    rows, dim = table.stored.shape
     layers = _layers(weights, dim)
 
     def compute(given: Input) -> Computed:
         assert given.ids is not None
-        x = token_rows(weights, _TABLE, given.ids)
+        x = table(given.ids)
         stages = [stage("looked up", x, f"rows of {_TABLE}")]
         for number, layer in enumerate(layers, 1):
             x = layer(x)[0]
