@@ -16,12 +16,13 @@ import torch
 from numpy.typing import NDArray
 
 from explorer.compute.checkpoint import Checkpoint, part
+from explorer.compute.umap_forces import NEAR, curve
 from explorer.compute.umap_graph import FuzzyGraph
-from explorer.compute.umap_layout import PUSHES, curve
+from explorer.compute.umap_layout import PUSHES
 from explorer.core.layout import LayoutSettings
 
 _LIMIT = 4.0
-_LEAST, _NEAR = 1e-12, 1e-3
+_LEAST = 1e-12
 # Edges looked through at a time for those that are due.
 _BLOCK_EDGES = 1 << 26
 
@@ -120,5 +121,5 @@ def _step(
     drawn = torch.randint(len(before), (len(points), PUSHES), generator=random, device=now.device)
     away = own[:, None] - before[drawn]
     squared = away.square().sum(dim=2, keepdim=True)
-    strength = 2.0 * b / ((_NEAR + squared) * (a * squared.pow(b) + 1.0))
+    strength = 2.0 * b / ((NEAR + squared) * (a * squared.pow(b) + 1.0))
     now[points] = own + rate * (strength * away).clamp(-_LIMIT, _LIMIT).sum(dim=1)

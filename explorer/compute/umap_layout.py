@@ -16,13 +16,13 @@ from functools import partial
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
-from scipy.optimize import curve_fit
 
 from explorer.compute.cast import Cast
 from explorer.compute.checkpoint import Checkpoint, between, no_checkpoint, part
 from explorer.compute.costs import default_epochs
 from explorer.compute.parallel import CORES, each_block, spans
 from explorer.compute.placing import place_among
+from explorer.compute.umap_forces import Forces, cell
 from explorer.compute.umap_graph import FuzzyGraph, fuzzy_graph
 from explorer.core.layout import LayoutSettings
 
@@ -132,17 +132,6 @@ def warm_up() -> None:
     lay_out(neighbours, distances, np.arange(count), start, LayoutSettings(epochs=1))
 
 
-def curve(min_dist: float) -> tuple[float, float]:
-    """The a and b of the curve 1 / (1 + a d^2b) by which closeness on the map falls with distance.
-
-    Fitted to what ``min_dist`` asks for: 1 up to that distance, then an exponential fall.
-    """
-    distance = np.linspace(0.0, 3.0, 300)
-    wanted = np.where(distance < min_dist, 1.0, np.exp(min_dist - distance))
-    (a, b), _ = curve_fit(lambda d, a, b: 1.0 / (1.0 + a * d ** (2.0 * b)), distance, wanted)
-    return float(a), float(b)
-
-
 def _scaled_start(positions: NDArray[np.float32], seed: int) -> NDArray[np.float32]:
     """The shape of the first picture at UMAP's measure, no point far out and none upon another."""
     centred = positions - np.median(positions, axis=0)
@@ -167,7 +156,7 @@ def _epochs(
     checkpoint: Checkpoint,
 ) -> Iterator[NDArray[np.float32]]:
     """The positions after each epoch; the arrays take turns."""
-    a, b = curve(settings.min_dist)
+    forces = Forces.of(settings.min_dist)
     interval = 1.0 / graph.weights
     due = interval.copy()
     before, after = positions, np.empty_like(positions)
@@ -175,9 +164,9 @@ def _epochs(
     seed = np.uint64(settings.seed % 2**64)
     with ThreadPoolExecutor(CORES, "layout") as pool:
         for epoch in range(epochs):
-            forces = np.array([1.0 - epoch / epochs, a, b], np.float32)
+            rate = np.float32(1.0 - epoch / epochs)
             edges = graph.starts, graph.ends, interval, due
-            move = partial(_move, before, after, *edges, epoch, forces, seed)
+            move = partial(_move, before, after, *edges, epoch, rate, forces.pulls, forces.pushes, seed)
             stage = f"epoch {epoch + 1} of {epochs}"
             each_block(move, blocks, part(checkpoint, epoch / epochs, (epoch + 1) / epochs, stage), pool=pool)
             before, after = after, before
@@ -185,15 +174,11 @@ def _epochs(
 
 
 @njit(nogil=True, cache=True, fastmath=True)
-def _move(before, after, starts, ends, interval, due, epoch, forces, seed, first, last):  # type: ignore[no-untyped-def]
+def _move(before, after, starts, ends, interval, due, epoch, rate, pulls, pushes, seed, first, last):  # type: ignore[no-untyped-def]
     """Move the points from ``first`` to ``last`` by one epoch, on the plane (z stays 0) or in space."""
-    rate, a, b = forces
     count = np.uint64(len(before))
     deep = before.shape[1] > 2
-    limit, least = np.float32(4.0), np.float32(1e-12)
-    near = np.float32(1e-3)
-    pull, push = np.float32(-2.0) * a * b, np.float32(2.0) * b
-    zero, one = np.float32(0.0), np.float32(1.0)
+    limit, zero = np.float32(4.0), np.float32(0.0)
     for point in range(first, last):
         x, y = before[point, 0], before[point, 1]
         z = before[point, 2] if deep else zero
@@ -205,9 +190,8 @@ def _move(before, after, starts, ends, interval, due, epoch, forces, seed, first
             other = ends[edge]
             dx, dy = x - before[other, 0], y - before[other, 1]
             dz = z - before[other, 2] if deep else zero
-            squared = dx * dx + dy * dy + dz * dz + least
-            power = squared**b
-            strength = pull * power / (squared * (a * power + one))
+            squared = dx * dx + dy * dy + dz * dz
+            strength = pulls[cell(squared)]
             x += rate * min(max(strength * dx, -limit), limit)
             y += rate * min(max(strength * dy, -limit), limit)
             z += rate * min(max(strength * dz, -limit), limit)
@@ -219,7 +203,7 @@ def _move(before, after, starts, ends, interval, due, epoch, forces, seed, first
                 dx, dy = x - before[drawn, 0], y - before[drawn, 1]
                 dz = z - before[drawn, 2] if deep else zero
                 squared = dx * dx + dy * dy + dz * dz
-                strength = push / ((near + squared) * (a * squared**b + one))
+                strength = pushes[cell(squared)]
                 away_x += min(max(strength * dx, -limit), limit)
                 away_y += min(max(strength * dy, -limit), limit)
                 away_z += min(max(strength * dz, -limit), limit)

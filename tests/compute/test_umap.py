@@ -13,8 +13,9 @@ from explorer.compute import umap_layout
 from explorer.compute.graph import neighbour_graph
 from explorer.compute.projection import positions_of
 from explorer.compute.trust import measure_trust
+from explorer.compute.umap_forces import Forces, cell, curve
 from explorer.compute.umap_graph import fuzzy_graph
-from explorer.compute.umap_layout import curve, lay_out
+from explorer.compute.umap_layout import lay_out
 from explorer.compute.vectors import Vectors
 from explorer.core.errors import Cancelled
 from explorer.core.layout import LayoutSettings
@@ -53,6 +54,18 @@ def test_that_the_curve_falls_as_min_dist_asks() -> None:
         a, b = curve(min_dist)
         assert 1 / (1 + a * (min_dist / 2 + 1e-9) ** (2 * b)) > 0.9
         assert 1 / (1 + a * (min_dist + 3.0) ** (2 * b)) < 0.1
+
+
+def test_that_forces_are_looked_up_to_better_than_a_hundredth() -> None:
+    forces, (a, b) = Forces.of(0.1), curve(0.1)
+    squared = np.geomspace(1e-11, 1e6, 2000).astype(np.float32)
+    cells = [cell(each) for each in squared]
+    power = squared.astype(np.float64) ** b
+    pulls = -2 * a * b * power / (squared * (a * power + 1))
+    np.testing.assert_allclose(forces.pulls[cells], pulls, rtol=1e-2)
+    np.testing.assert_allclose(forces.pushes[cells], 2 * b / ((1e-3 + squared) * (a * power + 1)), rtol=1e-2)
+    assert cell(np.float32(0.0)) == 0
+    assert cell(np.float32(np.inf)) == cell(np.float32(1e30)) == len(forces.pulls) - 1
 
 
 @pytest.mark.parametrize("dimensions", [2, 3])
