@@ -34,7 +34,7 @@ from explorer.compute.stages.linear import (
 from explorer.compute.stages.picture import see
 from explorer.compute.stages.prenorm import Map, PreNormLayer, gelu_tanh, quick_gelu, run_layers
 from explorer.compute.stages.text_side import TextSide
-from explorer.compute.stages.tokenizers import FileTokenizer
+from explorer.compute.stages.tokenizers import FileTokenizer, tokenizer_folders
 from explorer.compute.stages.vit import cut
 from explorer.core.errors import ExplorerError
 from explorer.core.labels import Labels
@@ -238,8 +238,7 @@ def _eps(config: Mapping[str, Any]) -> float:
 
 def _way_in(opening: Opening, weights: Weights, tower: _TextTower) -> TextSide:
     rows = weights.shape("embeddings.token_embedding.weight")[0]
-    folders = [opening.folder, opening.folder / "tokenizer", opening.folder.parent / "tokenizer"]
-    found = find_tokenizer([folder for folder in folders if folder.is_dir()])
+    found = find_tokenizer(tokenizer_folders(opening))
     if found is None or found.size > rows:
         published = published_clip()
         found = published if published.size == rows else None

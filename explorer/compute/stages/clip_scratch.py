@@ -26,7 +26,7 @@ from explorer.compute.stages.base import Computed, Input, Opening, StageModel, s
 from explorer.compute.stages.bert import Bert, read_bert
 from explorer.compute.stages.clip import joined, names_from
 from explorer.compute.stages.text_side import TextSide
-from explorer.compute.stages.tokenizers import FileTokenizer
+from explorer.compute.stages.tokenizers import FileTokenizer, tokenizer_folders
 from explorer.core.stages import Attention, Needs, Of, Patches, Stage
 
 matches = is_scratch
@@ -83,7 +83,7 @@ def _read(ids: torch.Tensor, bert: Bert, head: ProjectionHead) -> tuple[list[Sta
 
 def _way_in(opening: Opening, bert: Bert) -> TextSide:
     rows = len(bert.table.stored)
-    found = find_tokenizer([opening.folder]) or find_cached(rows, VOCABULARY_OF)
+    found = find_tokenizer(tokenizer_folders(opening)) or find_cached(rows, VOCABULARY_OF)
     if found is None or found.size > rows:
         missing = "There is no tokenizer beside the file and none of DistilBERT in the local model cache."
         return TextSide(rows, len(bert.places), missing=missing, special=True)

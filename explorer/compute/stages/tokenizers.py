@@ -63,7 +63,7 @@ def tokenizer_for(opening: Opening, labels: Labels | None) -> Tokenizer | None:
     if labels is None:
         return None
     if labels.source in _FILES:
-        found = find_tokenizer(_folders(opening))
+        found = find_tokenizer(tokenizer_folders(opening))
         if found is not None and found.size <= len(labels):
             return FileTokenizer(found, labels)
     marks = _marks_of(labels)
@@ -113,7 +113,7 @@ class FileTokenizer:
         return Tokenized(tuple(tokens), (), tuple(unknown_notes(tokens)), len(closing))
 
 
-def _folders(opening: Opening) -> list[Path]:
+def tokenizer_folders(opening: Opening) -> list[Path]:
     """Where a tokenizer's file may lie, a chosen one first."""
     return [*_around(opening.chosen), opening.folder, *_tokenizers_in(opening.folder)]
 
