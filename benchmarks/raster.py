@@ -1,17 +1,19 @@
-"""The map's picture beside pyqtgraph's ScatterPlotItem: a frame, a moving frame, new colours, a hit.
+"""The map's picture beside pyqtgraph's ScatterPlotItem: frames, moving frames, new colours, hits, a lasso.
 
 Run as ``python -m benchmarks.raster [ROWS …]``; both draw the same rows, colours and size, in turn,
 in one process, into an image of 1200 × 900. Ours has its labels placed and drawn as well. Both work in
-one thread, whose processor time is counted: other programs do not blur it.
+one thread, whose processor time is counted: other programs do not blur it. ``--plot FILE.png`` draws
+how the figures grow.
 """
 
 from __future__ import annotations
 
 import os
-import statistics
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
@@ -21,16 +23,28 @@ from PySide6.QtCore import QPointF
 from PySide6.QtGui import QColor, QImage, QPainter
 from PySide6.QtWidgets import QApplication
 
-from explorer.export.drawing import draw_points
+from benchmarks.growth_plot import draw_growth
+from explorer.export.drawing import draw_in_slices, draw_points
 from explorer.export.figure import Figure
 from explorer.export.labelling import with_labels
 from explorer.export.painter import image_of, paint
 from explorer.export.text import TextCache
+from explorer.render.budget import FrameBudget
+from explorer.render.camera import Camera, project
+from explorer.render.density import prefers_density
 from explorer.render.palette import LIGHT, category_palette, rgb
-from explorer.render.raster import Raster, cheap_step, dots_for
+from explorer.render.point_index import PointIndex
+from explorer.render.raster import Raster, dots_for
+from explorer.render.selection import rows_in_polygon
+from explorer.render.thumbnails import place_thumbnails
 from explorer.render.viewport import Viewport
+from explorer.views.map.map_item import MOVING_SECONDS, SLICE_SECONDS
 
-WIDTH, HEIGHT, CATEGORIES, TIMES = 1200, 900, 9, 5
+WIDTH, HEIGHT, CATEGORIES = 1200, 900, 9
+MOVES, TIMES = 60, 5
+MOST_FOR_THEM = 1_000_000
+"""A ScatterPlotItem of ten million rows would take some ten gigabytes."""
+Turn = Callable[[int], object]
 
 
 def clusters(rows: int) -> tuple[np.ndarray, np.ndarray]:
@@ -42,36 +56,108 @@ def clusters(rows: int) -> tuple[np.ndarray, np.ndarray]:
     return xy.astype(np.float32), (cluster % CATEGORIES).astype(np.uint8)
 
 
-def ours(xy: np.ndarray, codes: np.ndarray) -> dict[str, Callable[[int], object]]:
-    """What to time, by name; each takes the number of its turn."""
-    base = Viewport.fitted(xy, WIDTH, HEIGHT)
-    palette = category_palette(CATEGORIES, LIGHT)
-    raster, cache = Raster(WIDTH, HEIGHT), TextCache()
-    points, image = image_of(raster), QImage(WIDTH, HEIGHT, QImage.Format.Format_RGB32)
+class Screen:
+    """What a map of any number of rows needs: its pixels, and the pictures of its labels."""
 
-    placement = None
+    def __init__(self) -> None:
+        self.raster, self.cache = Raster(WIDTH, HEIGHT), TextCache()
+        self.points = image_of(self.raster)
+        self.image = QImage(WIDTH, HEIGHT, QImage.Format.Format_RGB32)
 
-    def frame(turn: int, moving: bool = False, shift: int = 0) -> None:
-        nonlocal placement
-        view = base.panned(turn, turn)
-        colours = np.roll(palette, shift, axis=0)
-        figure = Figure(xy, codes, colours, view, dots_for(len(xy), WIDTH, HEIGHT))
-        figure, placement = with_labels(figure, str, cache, previous=placement)
-        draw_points(figure, raster, step=cheap_step(len(xy)) if moving else 1, hits=not moving)
-        painter = QPainter(image)
-        paint(painter, figure, points=points, cache=cache)
+
+class Ours:
+    """A map as the window draws it: what ``MapItem`` and ``FigureMaker`` do, without the window."""
+
+    def __init__(self, xy: np.ndarray, codes: np.ndarray, screen: Screen) -> None:
+        self.base = Viewport.fitted(xy, WIDTH, HEIGHT)
+        self.figure = Figure(
+            xy, codes, category_palette(CATEGORIES, LIGHT), self.base, dots_for(len(xy), WIDTH, HEIGHT)
+        )
+        self.index_seconds, index = seconds_of(lambda: PointIndex.of(xy))
+        self.figure = replace(self.figure, index=index if len(xy) >= 50_000 else None)
+        self.screen, self.raster, self.cache = screen, screen.raster, screen.cache
+        self.budget = FrameBudget(MOVING_SECONDS)
+        self.placement = None
+        self.dense = False
+        self.other_codes = [codes, (codes + 1) % CATEGORIES]
+        angles = np.linspace(0, 2 * np.pi, 300)
+        reach = np.hypot(*(xy - np.median(xy, axis=0)).T)
+        wobble = np.median(reach) * (1 + 0.05 * np.sin(9 * angles))
+        self.lasso = np.median(xy, axis=0) + wobble[:, None] * np.column_stack(
+            [np.cos(angles), np.sin(angles)]
+        )
+
+    def figure_for(self, view: Viewport, moving: bool, codes: np.ndarray | None = None) -> Figure:
+        zoom = view.scale / self.base.scale
+        figure = replace(self.figure, viewport=view, dots=dots_for(len(self.figure.xy), WIDTH, HEIGHT, zoom))
+        if codes is not None:
+            figure = replace(figure, codes=codes)
+        if figure.index is not None:
+            self.dense = prefers_density(figure.index, view, figure.dots, self.dense)
+        figure = replace(figure, density=self.dense)
+        figure, self.placement = with_labels(figure, str, self.cache, previous=self.placement, moving=moving)
+        return figure
+
+    def show(self, figure: Figure) -> None:
+        painter = QPainter(self.screen.image)
+        paint(painter, figure, points=self.screen.points, cache=self.cache)
         painter.end()
 
-    frame(0)
-    return {
-        "frame": frame,
-        "moving frame": lambda turn: frame(turn, moving=True),
-        "new colours": lambda turn: frame(0, shift=turn),
-        "hit": lambda turn: raster.row_at(WIDTH / 2 + turn, HEIGHT / 2),
-    }
+    def frame(self, turn: int) -> None:
+        """In discs, even where a crowd would be shown."""
+        figure = self.figure_for(self.base.panned(turn, turn), moving=False)
+        draw_points(replace(figure, density=False), self.raster)
+        self.show(figure)
+
+    def crowds(self, turn: int) -> None:
+        figure = self.figure_for(self.base.panned(turn, turn), moving=False)
+        draw_points(replace(figure, density=True), self.raster)
+        self.show(figure)
+
+    def moving_frame(self, turn: int) -> None:
+        """One of a drag and a zoom to four times the size and back."""
+        zoom = 4 ** np.sin(np.pi * turn / MOVES)
+        view = self.base.zoomed_at(500, 400, zoom).panned(20 * np.sin(turn / 5), 5 * turn % 90)
+        figure = self.figure_for(view, moving=True)
+        taken, rows = seconds_of(lambda: draw_points(figure, self.raster, hits=False, most=self.budget.rows))
+        self.budget.spent(rows, taken)
+        self.show(figure)
+
+    def recoloured(self, turn: int) -> None:
+        codes = (self.figure.codes + turn) % CATEGORIES  # as from another column
+        figure = self.figure_for(self.base, moving=False, codes=codes)
+        draw_points(figure, self.raster)
+        self.show(figure)
+
+    def slices(self) -> Iterator[float]:
+        """Seconds of each part of a picture that is refined while the window answers."""
+        rows = self.budget.rows_in(SLICE_SECONDS)
+        figure = self.figure_for(self.base, moving=False)
+        parts = draw_in_slices(figure, self.raster, slice_rows=rows)
+        while True:
+            taken, part = seconds_of(lambda: next(parts, None))
+            yield taken
+            if part is None:
+                return
+
+    def turned(self, xyz: np.ndarray) -> Turn:
+        out = np.empty((len(xyz), 2), np.float32), np.empty(len(xyz), np.float32)
+        budget = FrameBudget(MOVING_SECONDS)
+
+        def turn_a_little(turn: int) -> None:
+            xy, depth = project(xyz, Camera(0.02 * turn, 0.3), out, (0.0, 0.0, 0.0))
+            figure = replace(self.figure, xy=xy, depth=depth, index=None, density=False)
+            figure, self.placement = with_labels(
+                figure, str, self.cache, previous=self.placement, moving=True
+            )
+            taken, rows = seconds_of(lambda: draw_points(figure, self.raster, hits=False, most=budget.rows))
+            budget.spent(rows, taken)
+            self.show(figure)
+
+        return turn_a_little
 
 
-def theirs(xy: np.ndarray, codes: np.ndarray) -> dict[str, Callable[[int], object]]:
+def theirs(xy: np.ndarray, codes: np.ndarray) -> dict[str, Turn]:
     """The same of a ScatterPlotItem in a GraphicsLayout, without outlines, at the same size of dots."""
     dots = dots_for(len(xy), WIDTH, HEIGHT)
     colours = [QColor(*rgb(colour)) for colour in LIGHT.categories]
@@ -105,41 +191,96 @@ def theirs(xy: np.ndarray, codes: np.ndarray) -> dict[str, Callable[[int], objec
     draw()
     centre = widget.getViewBox().viewRect().center()
     return {
-        "frame": frame,
-        "moving frame": frame,
-        "new colours": recolour,
-        "hit": lambda turn: scatter.pointsAt(QPointF(centre.x() + 0.001 * turn, centre.y())),
+        "frame while moving": frame,
+        "full-quality frame": frame,
+        "recolour by another column": recolour,
+        "hover answer": lambda turn: scatter.pointsAt(QPointF(centre.x() + 0.001 * turn, centre.y())),
     }
 
 
-def measure(rows: int) -> dict[str, tuple[float, float]]:
-    """Median milliseconds by name: ours, theirs."""
+def lasso_of_half(xy: np.ndarray) -> np.ndarray:
+    """A wavy outline of 300 corners around the middle of the rows, shape (300, 2)."""
+    angles, middle = np.linspace(0, 2 * np.pi, 300), np.median(xy[::100], axis=0)
+    reach = np.median(np.hypot(*(xy[::100] - middle).T)) * (1 + 0.05 * np.sin(9 * angles))
+    return middle + reach[:, None] * np.column_stack([np.cos(angles), np.sin(angles)])
+
+
+def seconds_of(work: Callable[[], object]) -> tuple[float, object]:
+    """This thread's processor time for some work, and its result."""
+    start = time.thread_time()
+    result = work()
+    return time.thread_time() - start, result
+
+
+def milliseconds(turn: Turn, times: int, share: float = 0.5) -> float:
+    """A quantile of so many turns after a first one."""
+    turn(0)
+    return 1e3 * float(np.quantile([seconds_of(lambda i=i: turn(i))[0] for i in range(1, times + 1)], share))
+
+
+def resident() -> int:
+    """Bytes that the process holds now."""
+    return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+Figures = dict[str, tuple[float, float | None]]
+
+
+def measure(rows: int) -> Figures:
+    """Ours and theirs by name, in milliseconds unless the name says else; None where there is none."""
     xy, codes = clusters(rows)
-    parties = ours(xy, codes), theirs(xy, codes)
-    medians = {}
-    for name in parties[0]:
-        seconds: tuple[list[float], list[float]] = ([], [])
-        for turn in range(TIMES):
-            for party, kept in zip(parties, seconds, strict=True):
-                start = time.thread_time()
-                party[name](turn + 1)
-                kept.append(time.thread_time() - start)
-        medians[name] = (1e3 * statistics.median(seconds[0]), 1e3 * statistics.median(seconds[1]))
-    return medians
+    screen = Screen()
+    Ours(*clusters(1000), screen).frame(0)
+    before = resident()
+    ours = Ours(xy, codes, screen)
+    ours.moving_frame(0)
+    ours.frame(0)
+    bytes_a_row = (resident() - before) / rows + codes.itemsize + xy.itemsize * 2
+    lasso = lasso_of_half(xy)
+    turns: dict[str, tuple[Turn, int, float]] = {
+        "frame while moving": (ours.moving_frame, MOVES, 0.95),
+        "full-quality frame": (ours.frame, TIMES, 0.5),
+        "full-quality frame of crowds": (ours.crowds, TIMES, 0.5),
+        "recolour by another column": (ours.recoloured, TIMES, 0.5),
+        "hover answer": (lambda turn: ours.raster.row_at(WIDTH / 2 + turn, HEIGHT / 2), TIMES, 0.5),
+        "lasso of half the rows": (lambda _turn: rows_in_polygon(xy, lasso), TIMES, 0.5),
+    }
+    peer = theirs(xy, codes) if rows <= MOST_FOR_THEM else {}
+    figures: Figures = {}
+    for name, (turn, times, share) in turns.items():
+        other = milliseconds(peer[name], 3) if name in peer else None
+        figures[name] = milliseconds(turn, times, share), other
+    del peer
+    figures["the window's thread held, at most, by a full-quality frame"] = 1e3 * max(ours.slices()), None
+    xyz = np.column_stack([xy, np.random.default_rng(1).normal(scale=2, size=rows)]).astype(np.float32)
+    figures["frame while turned in three dimensions"] = milliseconds(ours.turned(xyz), MOVES, 0.95), None
+    aspects = np.full(rows, 1.5, np.float32)
+    pictures = milliseconds(lambda turn: place_thumbnails(xy, ours.base.panned(turn, 0), aspects), TIMES)
+    figures["pictures placed"] = pictures, None
+    figures["index made, beside the window's thread"] = 1e3 * ours.index_seconds, None
+    figures["bytes a row over the table's own"] = bytes_a_row, None
+    return figures
 
 
-def main(sizes: list[int]) -> None:
+def main(arguments: list[str]) -> None:
     """Print a Markdown table."""
     application = QApplication.instance() or QApplication(sys.argv[:1])
+    plot = arguments[arguments.index("--plot") + 1] if "--plot" in arguments else None
+    sizes = [int(float(size)) for size in arguments if size[0].isdigit()] or [10**4, 10**5, 10**6, 10**7]
     print(f"| rows | {WIDTH} × {HEIGHT} | Embedding Explorer | ScatterPlotItem | ratio |")
     print("|--:|---|--:|--:|--:|")
+    found = {}
     for rows in sizes:
-        for name, (mine, other) in measure(rows).items():
-            print(
-                f"| {rows:,} | {name} | {mine:.2f} ms | {other:.1f} ms | {other / mine:,.1f} × |", flush=True
-            )
+        found[rows] = measure(rows)
+        for name, (mine, other) in found[rows].items():
+            unit = "" if name.startswith("bytes") else " ms"
+            peer = "" if other is None else f"{other:,.3g}{unit}"
+            ratio = "" if other is None else f"{other / mine:,.1f} ×"
+            print(f"| {rows:,} | {name} | {mine:,.3g}{unit} | {peer} | {ratio} |", flush=True)
+    if plot is not None:
+        draw_growth(found, plot)
     del application
 
 
 if __name__ == "__main__":
-    main([int(size) for size in sys.argv[1:]] or [12_000, 100_000, 1_000_000])
+    main(sys.argv[1:])

@@ -15,6 +15,9 @@ from explorer.render.viewport import Viewport
 
 SELECTED_GAIN = 1.6
 DEPTH_BANDS = 6
+SORTED_FROM = 500_000
+GATHERED = 4
+"""So much quicker are codes sorted than rows drawn."""
 FAR_RADIUS, NEAR_RADIUS = 0.7, 1.25
 FAR_OPACITY, NEAR_OPACITY = 0.35, 1.0
 
@@ -67,6 +70,9 @@ def draw_in_slices(
     The raster shows the figure once the iterator has ended.
     """
     view, ground = figure.viewport.magnified(ratio), ground_of(figure.theme)
+    if figure.index is not None and slice_rows is not None and rows_to_draw(figure) > SORTED_FROM:
+        for _ in figure.index.sort_codes(figure.codes, GATHERED * slice_rows):
+            yield 0
     parts = _parts(figure, view, figure.dots.magnified(ratio), step, most, slice_rows)
     if figure.density:
         colours, index = density_colours(figure.theme), figure.index

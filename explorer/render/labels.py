@@ -133,7 +133,7 @@ def _best_in_view(
         index.xy,
         index.rows,
         index.spans(bounds),
-        index.codes_of(codes),
+        codes,
         fully_shown(palette),
         np.empty(0, np.int32) if order is None else index.ranks_of(order),
         viewport.scale,

@@ -11,6 +11,8 @@ from explorer.render._arrays import as_points, as_rows
 from explorer.render.point_index import SAMPLED, PointIndex, split
 from explorer.render.viewport import Viewport
 
+SELDOM = 0.25
+
 _IN_PLACE = np.empty(0, np.int32)
 
 
@@ -66,6 +68,8 @@ class Points:
         most: int | None = None,
     ) -> Points:
         """What a view shows, or a fair sample of about ``most`` rows of it."""
+        if len(codes) != index.table_rows:
+            raise ValueError(f"{len(codes)} colour codes for {index.table_rows} rows")
         bounds = index.bounds(viewport, reach)
         count = index.count(bounds)
         share = 1.0 if most is None or count <= most else most / count
@@ -73,7 +77,14 @@ class Points:
         if index.sample is not None and share <= SAMPLED:
             index, of_sample = index.sample, share / SAMPLED
         spans = index.spans(bounds, of_sample)
-        return cls(index.xy, index.codes_of(codes), index.rows, spans, 1, share)
+        sizes = spans[:, 1] - spans[:, 0]
+        if index.has_codes(codes) or sizes.sum() > SELDOM * len(index.rows):
+            return cls(index.xy, index.codes_of(codes), index.rows, spans, 1, share)
+        # After new colours, sorting all codes would take longer than gathering these few.
+        ends = np.cumsum(sizes)
+        taken = np.arange(sizes.sum()) + np.repeat(spans[:, 0] - ends + sizes, sizes)
+        rows, whole = index.rows[taken], np.array([[0, len(taken)]], np.int64)
+        return cls(index.xy[taken], np.ascontiguousarray(codes[rows], np.uint8), rows, whole, 1, share)
 
     def __len__(self) -> int:
         """How many positions are drawn."""

@@ -151,7 +151,8 @@ def best_in_cells(
 ) -> None:
     """Of the rows in each cell keep those of the lowest ranks, the lowest first; -1 where there are fewer.
 
-    A row's rank is the row itself where ``ranks`` is empty; rows of negative rank are left out.
+    Codes and ranks are by row; where ``ranks`` is empty, a row's rank is the row itself. Rows of
+    negative rank are left out.
     """
     columns = int(width / cell_width) + 2
     shift_x, shift_y = left % cell_width, top % cell_height
@@ -161,9 +162,11 @@ def best_in_cells(
         for at in range(spans[span, 0], spans[span, 1]):
             x = xy[at, 0] * scale + left
             y = top - xy[at, 1] * scale
-            if not (x >= 0 and x < width and y >= 0 and y < height) or not shown[codes[at]]:
+            if not (x >= 0 and x < width and y >= 0 and y < height):
                 continue
             row = rows[at]
+            if not shown[codes[row]]:
+                continue
             rank = ranks[row] if ranked else row
             if rank < 0:
                 continue

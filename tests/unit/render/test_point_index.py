@@ -99,8 +99,32 @@ def test_that_codes_follow_their_rows_and_must_be_as_many():
     assert np.array_equal(index.codes_of(codes), codes[index.rows])
     assert index.codes_of(codes) is index.codes_of(codes)
     assert np.array_equal(index.codes_of(codes[::-1]), codes[::-1][index.rows])
-    with pytest.raises(ValueError, match="999 colour codes for 1000 rows"):
-        index.codes_of(codes[1:])
+    for wrong in (index.codes_of, lambda some: Points.seen(index, some, Viewport(9, 9))):
+        with pytest.raises(ValueError, match="999 colour codes for 1000 rows"):
+            wrong(codes[1:])
+
+
+def test_that_codes_sorted_a_slice_at_a_time_are_the_same():
+    xy = cloud(1000)
+    index, codes = PointIndex.of(xy), np.arange(1000).astype(np.uint8)
+    assert len(list(index.sort_codes(codes, 300))) == 4
+    assert index.has_codes(codes)
+    assert np.array_equal(index.codes_of(codes), codes[index.rows])
+    assert not list(index.sort_codes(codes, 300))
+
+
+def test_that_few_rows_after_new_colours_have_theirs_without_sorting_all():
+    xy = np.random.default_rng(0).uniform(0, 1, (50_000, 2)).astype(np.float32)
+    index, view = PointIndex.of(xy), Viewport.fitted(xy, 400, 400).zoomed_at(100, 100, 8)
+    codes = (np.arange(50_000) % 3).astype(np.uint8)
+    few = Points.seen(index, codes, view, 2)
+    assert not index.has_codes(codes)
+    assert np.array_equal(few.codes, codes[few.rows])
+    assert np.array_equal(few.xy, xy[few.rows])
+    index.codes_of(codes)
+    again = Points.seen(index, codes, view, 2)
+    assert again.xy is index.xy
+    assert np.array_equal(rows_of(few), rows_of(again))
 
 
 def test_that_the_same_seed_gives_the_same_order_and_another_another():
