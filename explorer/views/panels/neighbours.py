@@ -7,9 +7,7 @@ from pathlib import Path
 from PySide6.QtCore import QEvent, QModelIndex, QObject, Qt, Signal
 from PySide6.QtGui import QAction, QGuiApplication, QHideEvent, QKeySequence, QShowEvent
 from PySide6.QtWidgets import (
-    QAbstractItemView,
     QFileDialog,
-    QHeaderView,
     QSizePolicy,
     QTableView,
     QVBoxLayout,
@@ -24,8 +22,9 @@ from explorer.export.tables import write_neighbours_csv
 from explorer.views.panels.answer_header import AnswerHeader
 from explorer.views.panels.answer_words import remark, trust_sentence
 from explorer.views.panels.form import heading, quiet
-from explorer.views.panels.neighbour_delegate import ROW_HEIGHT, NeighbourDelegate
+from explorer.views.panels.neighbour_delegate import NeighbourDelegate
 from explorer.views.panels.neighbour_model import NeighbourModel, signed
+from explorer.views.panels.row_list import row_list
 from explorer.views.panels.similarity_histogram import SimilarityHistogram
 from explorer.views.thumbnails import Thumbnails
 
@@ -65,29 +64,10 @@ class NeighboursPanel(QWidget):
     # Building
 
     def _make_list(self) -> QTableView:
-        view = QTableView()
-        view.setModel(self.model)
         self._delegate = NeighbourDelegate(self.model, self._thumbnails)
-        view.setItemDelegate(self._delegate)
-        view.setAccessibleName("Nearest neighbours")
-        view.setShowGrid(False)
-        view.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
-        view.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
-        view.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        view.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
-        view.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
-        view.setTabKeyNavigation(False)
-        view.setCornerButtonEnabled(False)
-        view.horizontalHeader().hide()
-        view.horizontalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Stretch)
-        view.verticalHeader().hide()
-        view.verticalHeader().setMinimumSectionSize(ROW_HEIGHT)
-        view.verticalHeader().setDefaultSectionSize(ROW_HEIGHT)
-        view.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
+        view = row_list(self.model, self._delegate, "Nearest neighbours")
         view.verticalScrollBar().valueChanged.connect(self._want_pictures)
         self._thumbnails.arrived.connect(lambda _row: view.viewport().update())
-        view.setStyleSheet("QTableView { selection-background-color: transparent; }")
-        view.setMouseTracking(True)
         view.viewport().installEventFilter(self)
         view.installEventFilter(self)
         view.entered.connect(self._point_at)

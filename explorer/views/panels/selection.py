@@ -5,14 +5,13 @@ from __future__ import annotations
 from PySide6.QtCore import QEvent, QModelIndex, QObject, Qt, Signal
 from PySide6.QtGui import QAction, QGuiApplication, QKeySequence
 from PySide6.QtWidgets import (
-    QAbstractItemView,
     QComboBox,
     QHBoxLayout,
     QLabel,
-    QListView,
     QMenu,
     QPushButton,
     QSizePolicy,
+    QTableView,
     QVBoxLayout,
     QWidget,
 )
@@ -22,6 +21,7 @@ from explorer.core.selection import Combine
 from explorer.core.wording import counted
 from explorer.document.columns import similarities
 from explorer.views.panels.form import quiet
+from explorer.views.panels.row_list import row_list
 from explorer.views.panels.selection_model import SelectionDelegate, SelectionModel
 from explorer.views.theme import figures
 
@@ -77,18 +77,8 @@ class SelectionPanel(QWidget):
 
     # Building
 
-    def _make_list(self) -> QListView:
-        view = QListView()
-        view.setModel(self.model)
-        view.setItemDelegate(SelectionDelegate(view))
-        view.setUniformItemSizes(True)
-        view.setMouseTracking(True)
-        view.setAccessibleName("Selected rows")
-        view.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
-        view.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
-        view.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        view.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
-        view.setStyleSheet("QListView { selection-background-color: transparent; }")
+    def _make_list(self) -> QTableView:
+        view = row_list(self.model, SelectionDelegate(self.model), "Selected rows")
         view.entered.connect(self._point_at)
         view.clicked.connect(self._ask_if_alone)
         view.activated.connect(lambda index: _ask(self._session, self.model, index))
