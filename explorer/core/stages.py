@@ -262,7 +262,7 @@ class OutputComparison:
             return f"{self.output} is the output layer, of another width than {self.table}."
         return (
             f"{self.output} is the output layer, not tied to {self.table}: the same rows have a cosine of "
-            f"{self.cosine:.2f} on average, rows at random {self.chance:.2f}."
+            f"{_shown(self.cosine)} on average, rows at random {_shown(self.chance)}."
         )
 
 
@@ -369,3 +369,8 @@ class ModelParts:
     filters: NDArray[np.float32] | None = None
     filters_name: str = ""
     outputs: tuple[OutputComparison, ...] = ()
+
+
+def _shown(cosine: float) -> str:
+    """Two decimals, without a minus before zero."""
+    return f"{round(cosine, 2) + 0.0:.2f}"

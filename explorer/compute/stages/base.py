@@ -237,7 +237,7 @@ class StageModel:
             ),
             Needs.PICTURE: (picture is not None, "Choose a picture."),
             Needs.PICTURE_AND_TEXT: (
-                picture is not None,
+                tokenized is not None or picture is not None,
                 "Choose a picture; a caption may be typed with it.",
             ),
             Needs.EITHER: (tokenized is not None or picture is not None, "Type a text, or choose a picture."),

@@ -37,6 +37,7 @@ from explorer.core.stages import Attention, Needs, Of, Stage
 _TABLE = "decoder.embedding.weight"
 _PROJECTION = "encoder.fc_in"
 _PLACES = "encoder.pos_embedding"
+_DECODER = "The decoder also looks at a picture, so it is not run on a caption alone."
 _USUAL_HEADS = 8
 _CHANNELS = 3
 
@@ -121,7 +122,9 @@ def open_model(opening: Opening) -> StageModel:
     how = f"The picture's middle is brought to {side} × {side} pixels and normalised as ImageNet's pictures."
 
     def compute(given: Input) -> Computed:
-        assert given.picture is not None
+        if given.picture is None:
+            assert given.ids is not None
+            return Computed(tuple(_look_up(table, given.ids)[1]), notes=(_DECODER,))
         seen = see(given.picture, eye.preprocessing, eye.side, class_token=False)
         patches, stages, attentions = _encode(eye, seen.pixels)
         if given.ids is not None:
@@ -160,13 +163,20 @@ def _encode(eye: _Eye, pixels: torch.Tensor) -> tuple[torch.Tensor, list[Stage],
     return x, stages, [attention(looked, queries=Of.PATCHES, keys=Of.PATCHES)]
 
 
+def _look_up(table: Lookup, ids: torch.Tensor) -> tuple[torch.Tensor, list[Stage]]:
+    """A caption's rows as the decoder's first layer gets them, shape (n, dim), and the stages up to there."""
+    looked_up = table(ids)
+    placed = looked_up + torch.from_numpy(halves(*looked_up.shape))
+    return placed, [
+        stage("looked up", looked_up, f"rows of {_TABLE}"),
+        stage("decoder with position", placed, "+ sines, then cosines, of the place"),
+    ]
+
+
 def _decode(
     table: Lookup, blocks: Sequence[_Block], ids: torch.Tensor, patches: torch.Tensor
 ) -> tuple[list[Stage], list[Attention]]:
-    x = table(ids)
-    stages = [stage("looked up", x, f"rows of {_TABLE}")]
-    x = x + torch.from_numpy(halves(*x.shape))
-    stages.append(stage("decoder with position", x, "+ sines, then cosines, of the place"))
+    x, stages = _look_up(table, ids)
     own, cross = [], []
     for number, block in enumerate(blocks, 1):
         x, looked, across = block(x, patches)

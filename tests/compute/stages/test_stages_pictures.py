@@ -234,7 +234,15 @@ def test_that_a_picture_alone_runs_through_the_captioning_models_encoder(caption
     assert run.stages[-1].name == "encoder output"
     assert len(run.tokens) == 256
     with pytest.raises(ExplorerError, match="nothing for this captioning model"):
-        captioner.run(ids=[1, 2])
+        captioner.run()
+
+
+def test_that_a_caption_alone_is_looked_up_and_placed_and_no_further(captioner: StageModel) -> None:
+    alone, with_picture = captioner.run(ids=[1, 2]), captioner.run(ids=[1, 2], picture=scene(128, 128))
+    assert [stage.name for stage in alone.stages] == ["ids", "one-hot", "looked up", "decoder with position"]
+    for name in ("looked up", "decoder with position"):
+        assert (alone[name].values == with_picture[name].values).all()
+    assert "The decoder also looks at a picture" in alone.notes[0]
 
 
 def test_that_a_typed_caption_is_read_by_a_vocabulary(caption_state: State, tmp_path: Path) -> None:
