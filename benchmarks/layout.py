@@ -67,6 +67,10 @@ class Session:
             if isinstance(message, protocol.Done):
                 return message.result
 
+    def worker_pid(self, name: str) -> int:
+        """The process id of a worker that has answered."""
+        return self._pool.pid(name)
+
     def close(self) -> None:
         self._pool.close()
 
