@@ -128,7 +128,7 @@ def test_that_options_ask_again(
     qtbot.keyClicks(bar.field, "king")
     qtbot.keyClick(bar.field, Qt.Key.Key_Return)
     answered(qtbot, session, "king")
-    bar.metric.setCurrentText(str(metric))
+    bar.metrics.setCurrentText(str(metric))
     bar.k.setValue(7)
     bar.include_query.setChecked(True)
 
@@ -147,7 +147,7 @@ def test_that_options_ask_again(
 
 def test_that_options_set_elsewhere_are_shown(session: Session, bar: QueryBar) -> None:
     session.document.set_asking(metric=Metric.DOT, k=1_000_000, all_rows=True)
-    assert (bar.metric.currentText(), bar.k.text(), bar.all_rows.isChecked()) == ("dot", "k 1,000,000", True)
+    assert (bar.metrics.currentText(), bar.k.text(), bar.all_rows.isChecked()) == ("dot", "k 1,000,000", True)
 
 
 # Chips
@@ -404,7 +404,7 @@ def test_that_nothing_is_cut_in_a_narrow_window(qtbot: QtBot, session: Session, 
     session.document.set_asking(metric=Metric.EUCLIDEAN, k=1_000_000)
     bar.window().resize(480, 300)
     qtbot.wait(20)
-    for part in (bar.field, bar.metric, bar.k, bar.more):
+    for part in (bar.field, bar.metrics, bar.k, bar.more):
         assert bar.rect().contains(part.geometry())
         assert part.width() >= part.minimumSizeHint().width()
     assert bar.field.width() >= 180

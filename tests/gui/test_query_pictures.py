@@ -104,7 +104,7 @@ def test_that_a_script_without_words_is_told_under_the_line(qtbot: QtBot, bar: Q
     answered(qtbot, bar, "красный круг")
     assert "no words for Cyrillic letters" in bar.popup.message.text()
     assert bar.field.notes[0].kind == "unknown script"
-    bar.field.grab()
+    bar.grab()
 
 
 # Pictures
@@ -159,7 +159,7 @@ def test_that_a_subtracted_picture_is_asked_with_its_sign(qtbot: QtBot, bar: Que
     )
     assert best(bar) != 17
     assert bar.field.chips.chips[0].accessibleName() == "Without the picture scene-0017.png"
-    bar.field.grab()
+    bar.grab()
 
 
 def test_that_a_pasted_picture_is_kept_for_the_session_and_no_longer(

@@ -33,8 +33,8 @@ class LayoutSection(Section):
         self.min_dist.setSingleStep(0.05)
         self.min_dist.setDecimals(2)
         self.min_dist.setButtonSymbols(QSpinBox.ButtonSymbols.NoButtons)
-        self.metric = QComboBox()
-        self.metric.addItems([Metric.COSINE.value, Metric.EUCLIDEAN.value])
+        self.metrics = QComboBox()
+        self.metrics.addItems([Metric.COSINE.value, Metric.EUCLIDEAN.value])
         self.epochs = _spin(0, 5000)
         self.epochs.setSpecialValueText("auto")
         self.epochs.setSingleStep(50)
@@ -46,7 +46,7 @@ class LayoutSection(Section):
                 "Neighbours", self.neighbours, "How many neighbours hold a row in place: fewer show detail"
             ),
             self.row("Minimum distance", self.min_dist, "How closely points may pack"),
-            self.row("Metric", self.metric, "What counts as near"),
+            self.row("Metric", self.metrics, "What counts as near"),
             self.row("Epochs", self.epochs, "How long the layout goes on; auto chooses by size"),
             self.row("Seed", self.seed, "The same seed gives the same map"),
         ]
@@ -70,7 +70,7 @@ class LayoutSection(Section):
         self.dimensions.textActivated.connect(lambda text: mapping.lay_out_in(DIMENSIONS[text]))
         self.neighbours.valueChanged.connect(lambda value: mapping.change(neighbours=value))
         self.min_dist.valueChanged.connect(lambda value: mapping.change(min_dist=value))
-        self.metric.currentTextChanged.connect(lambda text: mapping.change(metric=Metric(text)))
+        self.metrics.currentTextChanged.connect(lambda text: mapping.change(metric=Metric(text)))
         self.epochs.valueChanged.connect(lambda value: mapping.change(epochs=value or None))
         self.seed.valueChanged.connect(lambda value: mapping.change(seed=value))
         self.start.clicked.connect(mapping.start)
@@ -86,7 +86,7 @@ class LayoutSection(Section):
         document = self._session.document
         self.setVisible(document.table is not None)
         settings = document.settings
-        controls = (self.method, self.neighbours, self.min_dist, self.metric, self.epochs, self.seed)
+        controls = (self.method, self.neighbours, self.min_dist, self.metrics, self.epochs, self.seed)
         self.dimensions.setCurrentText(
             next(text for text, count in DIMENSIONS.items() if count == settings.dimensions)
         )
@@ -95,7 +95,7 @@ class LayoutSection(Section):
         self.method.setCurrentText(next(text for text, name in METHODS.items() if name == settings.method))
         self.neighbours.setValue(settings.neighbours)
         self.min_dist.setValue(settings.min_dist)
-        self.metric.setCurrentText(settings.metric.value)
+        self.metrics.setCurrentText(settings.metric.value)
         self.epochs.setValue(settings.epochs or 0)
         self.seed.setValue(settings.seed)
         for control in controls:

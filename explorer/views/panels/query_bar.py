@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from PySide6.QtCore import QEvent, QMimeData, QObject, QSize, Qt, QTimer
+from PySide6.QtCore import QEvent, QMimeData, QObject, Qt, QTimer
 from PySide6.QtGui import QAction, QMoveEvent, QResizeEvent
 from PySide6.QtWidgets import (
-    QAbstractSpinBox,
     QComboBox,
     QHBoxLayout,
     QMenu,
-    QSizePolicy,
-    QSpinBox,
     QToolButton,
     QWidget,
 )
@@ -29,13 +26,13 @@ from explorer.core.text_note import TextNote
 from explorer.document import Question
 from explorer.views.dropped import picture_file_in, png_bytes
 from explorer.views.label_text import shown_label
+from explorer.views.panels.count_box import CountBox
 from explorer.views.panels.query_completer import Offer, QueryPopup
 from explorer.views.panels.query_field import QueryField
 from explorer.views.theme import current_colours, icon
 
 ASK_AFTER, OFFER_AFTER = 250, 400
 _MOST_OFFERS = 10
-_MOST_NEIGHBOURS = 100_000_000
 _LABELS = 'Ask: king, king - man + woman, "new york", #123'
 _WORDS = 'Ask: a dog on the beach + "at night" - people, #12'
 _NO_WORDS = "Ask for a row: #12. An encoder lets you ask in words."
@@ -60,7 +57,7 @@ class QueryBar(QWidget):
         line.setContentsMargins(0, 0, 0, 0)
         line.setSpacing(8)
         line.addWidget(self.field, 1)
-        for option in (self.metric, self.k, self.more):
+        for option in (self.metrics, self.k, self.more):
             line.addWidget(option)
         self.setFocusProxy(self.field)
         self.field.installEventFilter(self)
@@ -90,11 +87,11 @@ class QueryBar(QWidget):
     # Options
 
     def _make_options(self) -> None:
-        self.metric = QComboBox()
-        self.metric.addItems([str(metric) for metric in Metric])
-        self.metric.setAccessibleName("Metric")
-        self.metric.setToolTip("How alike two rows are: by angle, by product, or by distance")
-        self.k = _CountBox()
+        self.metrics = QComboBox()
+        self.metrics.addItems([str(metric) for metric in Metric])
+        self.metrics.setAccessibleName("Metric")
+        self.metrics.setToolTip("How alike two rows are: by angle, by product, or by distance")
+        self.k = CountBox()
         self.k.setAccessibleName("Number of neighbours")
         self.k.setToolTip("How many neighbours; more than there are gives all")
         self.more = QToolButton()
@@ -111,7 +108,7 @@ class QueryBar(QWidget):
             action.setCheckable(True)
             menu.addAction(action)
         self.more.setMenu(menu)
-        self.metric.currentTextChanged.connect(lambda name: self._set(metric=Metric(name)))
+        self.metrics.currentTextChanged.connect(lambda name: self._set(metric=Metric(name)))
         self.k.valueChanged.connect(lambda count: self._set(k=count))
         self.all_rows.toggled.connect(lambda on: self._set(all_rows=on))
         self.include_query.toggled.connect(lambda on: self._set(include_query=on))
@@ -123,7 +120,7 @@ class QueryBar(QWidget):
     def _show_options(self) -> None:
         document = self._session.document
         for control, show in (
-            (self.metric, lambda: self.metric.setCurrentText(str(document.metric))),
+            (self.metrics, lambda: self.metrics.setCurrentText(str(document.metric))),
             (self.k, lambda: self.k.setValue(document.k)),
             (self.all_rows, lambda: self.all_rows.setChecked(document.all_rows)),
             (self.include_query, lambda: self.include_query.setChecked(document.include_query)),
@@ -384,29 +381,6 @@ class QueryBar(QWidget):
     def _replace_popup(self) -> None:
         if self.popup.isVisible():
             self.popup.place()
-
-
-class _CountBox(QSpinBox):
-    """``k 50``: as wide as its number, any number."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.setPrefix("k ")
-        self.setRange(1, _MOST_NEIGHBOURS)
-        self.setGroupSeparatorShown(True)
-        self.setKeyboardTracking(False)
-        self.setButtonSymbols(QAbstractSpinBox.ButtonSymbols.NoButtons)
-        self.setStepType(QAbstractSpinBox.StepType.AdaptiveDecimalStepType)
-        self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
-        self.lineEdit().textChanged.connect(self.updateGeometry)
-        self.valueChanged.connect(self.updateGeometry)
-
-    def sizeHint(self) -> QSize:
-        width = self.fontMetrics().horizontalAdvance(self.lineEdit().text()) + 32
-        return QSize(max(width, 60), super().sizeHint().height())
-
-    def minimumSizeHint(self) -> QSize:
-        return self.sizeHint()
 
 
 def _moved(notes: tuple[TextNote, ...], typed: str) -> tuple[TextNote, ...]:
