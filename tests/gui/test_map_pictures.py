@@ -83,7 +83,9 @@ def test_that_more_pictures_stand_on_the_map_as_one_comes_closer(qtbot: QtBot, g
     assert now[row].width > before[row].width
 
 
-def test_that_pictures_can_be_switched_off_by_key_and_button(gallery: MainWindow) -> None:
+def test_that_pictures_can_be_switched_off_by_key_and_button(qtbot: QtBot, gallery: MainWindow) -> None:
+    gallery.activateWindow()
+    qtbot.waitUntil(gallery.isActiveWindow)
     assert gallery.map.tools["pictures"].isChecked()
     QTest.keyClick(gallery.map.canvas, Qt.Key.Key_P)
     assert not shown(gallery)

@@ -7,6 +7,7 @@ import pytest
 from map_driver import box_around, drag, pixels, rest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 from window_driver import place_of
 
@@ -35,8 +36,10 @@ def halves(open_window: MainWindow) -> tuple[tuple[QPoint, QPoint], tuple[QPoint
     return (QPoint(left, top), QPoint(middle, bottom)), (QPoint(start, top), QPoint(right, bottom))
 
 
-def test_that_a_lasso_takes_what_it_encloses_and_dims_the_rest(open_window: MainWindow) -> None:
+def test_that_a_lasso_takes_what_it_encloses_and_dims_the_rest(qtbot: QtBot, open_window: MainWindow) -> None:
     document, canvas = open_window.session.document, open_window.map.canvas
+    open_window.activateWindow()
+    qtbot.waitUntil(open_window.isActiveWindow)
     canvas.setFocus()
     QTest.keyClick(canvas, Qt.Key.Key_L)
     assert canvas.tool is Tool.LASSO
@@ -181,3 +184,45 @@ def test_that_space_or_the_other_button_moves_the_map_whatever_the_tool(open_win
     QTest.keyRelease(canvas, Qt.Key.Key_Space)
     assert canvas.viewport_now.x == pytest.approx(before.x)
     assert not len(open_window.session.document.selection)
+
+
+def test_that_selected_rows_are_shown_alone_and_all_come_back(qtbot: QtBot, open_window: MainWindow) -> None:
+    card = open_window.map.selection
+    open_window.session.selecting.take(np.arange(20))
+    whole = open_window.map.canvas.viewport_now
+    card.alone.click()
+    shown = np.isfinite(open_window.map.canvas.item.figure.xy).all(axis=1)
+    assert np.flatnonzero(shown).tolist() == list(range(20))
+    assert open_window.map.canvas.viewport_now.scale >= whole.scale, "the map comes closer"
+    open_window.session.selecting.clear()
+    assert card.isVisible()
+    assert "Only 20 of 310" in card.count.text()
+    card.all.click()
+    assert np.isfinite(open_window.map.canvas.item.figure.xy).all()
+    assert not card.isVisible()
+
+
+def test_that_what_a_filter_leaves_out_is_dimmed(open_window: MainWindow) -> None:
+    open_window.session.filtering.apply("row < 30")
+    assert open_window.map.canvas.item.figure.selected.tolist() == list(range(30))
+    open_window.session.selecting.take(np.arange(20, 50))
+    assert open_window.map.canvas.item.figure.selected.tolist() == list(range(20, 30))
+    labels = {label.row for label in open_window.map.canvas.item.figure.labels}
+    assert labels
+    assert labels <= set(range(20, 30)), "what stands out is named"
+
+
+def test_that_the_menu_of_a_row_asks_and_selects(qtbot: QtBot, open_window: MainWindow) -> None:
+    document = open_window.session.document
+    rest(qtbot, open_window)
+    place = place_of(open_window, 3)
+    row = open_window.map.canvas.item.row_at(*place.toTuple())
+    qtbot.mouseClick(open_window.map.canvas.viewport(), Qt.MouseButton.RightButton, pos=place)
+    menu = QApplication.activePopupWidget()
+    actions = {action.text(): action for action in menu.actions()}
+    actions["Add to the selection"].trigger()
+    assert document.selection.tolist() == [row]
+    actions["Ask for its neighbours"].trigger()
+    menu.close()
+    qtbot.waitUntil(lambda: document.answer is not None)
+    assert document.answer.question.focus == row

@@ -73,7 +73,7 @@ class Canvas(pg.GraphicsView):
     moved_by_hand : the person has moved or zoomed the map.
     pointed(int, QPointF) : the row under the cursor (-1 for none) and where.
     clicked(int, QPointF, modifiers) : the row clicked (-1 for none), where, and the keys held.
-    double_clicked(QPointF) : where there is no row.
+    double_clicked(int, QPointF) : the row (-1 for none), and where.
     menu_wanted(int, QPointF) : the other button was clicked, on a row or -1.
     drawn(array, modifiers) : a lasso or box, corners in points, shape (n, 2), and the keys held at its start.
     turned(float, float) : dragged so far to turn the map.
@@ -86,7 +86,7 @@ class Canvas(pg.GraphicsView):
     moved_by_hand = Signal()
     pointed = Signal(int, QPointF)
     clicked = Signal(int, QPointF, object)
-    double_clicked = Signal(QPointF)
+    double_clicked = Signal(int, QPointF)
     menu_wanted = Signal(int, QPointF)
     drawn = Signal(object, object)
     turned = Signal(float, float)
@@ -230,8 +230,8 @@ class Canvas(pg.GraphicsView):
             self.clicked.emit(row, place, drag.modifiers)
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
-        if self.item.row_at(event.position().x(), event.position().y()) < 0:
-            self.double_clicked.emit(event.position())
+        place = event.position()
+        self.double_clicked.emit(self.item.row_at(place.x(), place.y()), place)
 
     def stop_drawing(self) -> None:
         """Let go of what is being drawn."""

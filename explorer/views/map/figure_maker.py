@@ -92,6 +92,7 @@ class FigureMaker:
         self._dense = False
         self.would_show_crowds = False
         self._placement: Placement | None = None
+        self._named: NDArray[np.int64] | None = None
         self._standing: Kept[NDArray[np.int64]] = Kept()
         self._chosen: Kept[NDArray[np.int64]] = Kept()
         self._unseen: Kept[NDArray[np.int64]] = Kept()
@@ -161,6 +162,8 @@ class FigureMaker:
         nearness = view.scale / self.fitted_scale
         figure = self._pictures.added_to(figure, nearness, _covered(figure, obstacles), moving=moving)
         order = self._order(standing)
+        if order is not self._named:
+            self._named, self._placement = order, None
         if index is None and order is not None:
             # Without an index each row costs time: those that matter most must do.
             order = order[:MOST_LOOKED_AT]

@@ -3,28 +3,28 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
-from PySide6.QtCore import QPointF, QRect, QRectF, Qt, QTimer, Signal
+from PySide6.QtCore import QRect, QRectF, Qt, QTimer, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QLabel, QVBoxLayout, QWidget
 
 from explorer.commands import Session
 from explorer.document import LayoutStage
 from explorer.document.colouring import ALWAYS, BY_ITSELF, NEVER
-from explorer.export.figure import Figure, RegionLabel
-from explorer.export.labelling import region_box
+from explorer.export.figure import Figure
 from explorer.export.legend import legend_layout
 from explorer.render.camera import Camera
-from explorer.render.selection import rows_in_polygon
 from explorer.render.viewport import Viewport
 from explorer.views.map.canvas import Canvas, Tool
 from explorer.views.map.colouring import Coloured
 from explorer.views.map.colours import Colours
 from explorer.views.map.figure_maker import FigureMaker
 from explorer.views.map.fitting import fitted_view
+from explorer.views.map.gestures import Gestures
 from explorer.views.map.hover_card import HoverCard
 from explorer.views.map.kept import Kept
 from explorer.views.map.kernel_loader import KernelLoader
@@ -32,7 +32,6 @@ from explorer.views.map.legend_tools import LegendTools
 from explorer.views.map.pictures_on_map import PicturesOnMap
 from explorer.views.map.point_indexing import PointIndexing
 from explorer.views.map.pointing import Pointing
-from explorer.views.map.regions_on_map import RegionEditor, region_at
 from explorer.views.map.selection_card import SelectionCard
 from explorer.views.map.tools import Tool as MapTool
 from explorer.views.map.tools import Tools
@@ -67,23 +66,7 @@ class MapView(QWidget):
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.addWidget(self.canvas)
-        self.tools = Tools(
-            self,
-            (
-                MapTool("zoom-in", "Zoom in (+)", lambda: self.zoom(1.5)),
-                MapTool("zoom-out", "Zoom out (-)", lambda: self.zoom(1 / 1.5)),
-                MapTool("fit", "Fit the map (0)", self.fit),
-            ),
-            (
-                MapTool("lasso", "Select with a lasso (L, or Shift and drag)", self._lasso, checkable=True),
-                MapTool("box-select", "Select with a box (B)", self._box, checkable=True),
-            ),
-            (
-                MapTool("pictures", "Pictures in place of dots (P)", self.show_pictures, checkable=True),
-                MapTool("density", "Crowds instead of dots (D)", self.show_crowds, checkable=True),
-                MapTool("labels", "Labels: none, few, fit, many", self._next_density),
-            ),
-        )
+        self.tools = self._made_tools()
         self.selection = SelectionCard(self, session)
         self.card = HoverCard(self, thumbnails)
         self.hint = QLabel("Drop to open", self)
@@ -108,10 +91,8 @@ class MapView(QWidget):
         self.pointing = Pointing(
             session, self.canvas, self.card, lambda row: self._maker.facts.twins.get(row, 1)
         )
-        self.region_editor = RegionEditor(
-            self, session.document, lambda: self.canvas.setFocus(Qt.FocusReason.OtherFocusReason)
-        )
         self.legend = LegendTools(session, self, lambda: self.canvas.item.figure, lambda: self.colours)
+        self.gestures = Gestures(session, self, self.canvas, self.legend, self.selection)
         self._kernels = KernelLoader(self)
         self._kernels.ready.connect(self._positions_changed)
         QTimer.singleShot(AFTER_FIRST_PICTURE_MS, self, self._kernels.start)
@@ -121,21 +102,41 @@ class MapView(QWidget):
         self._connect()
         self.restyle()
 
+    def _made_tools(self) -> Tools:
+        def use(tool: Tool) -> Callable[..., None]:
+            return lambda _on: self.use_tool(tool)
+
+        return Tools(
+            self,
+            (
+                MapTool("zoom-in", "Zoom in (+)", lambda: self.zoom(1.5)),
+                MapTool("zoom-out", "Zoom out (-)", lambda: self.zoom(1 / 1.5)),
+                MapTool("fit", "Fit the map (0)", self.fit),
+            ),
+            (
+                MapTool("lasso", "Select with a lasso (L; Shift and drag)", use(Tool.LASSO), checkable=True),
+                MapTool("box-select", "Select with a box (B)", use(Tool.BOX), checkable=True),
+            ),
+            (
+                MapTool("pictures", "Pictures in place of dots (P)", self.show_pictures, checkable=True),
+                MapTool("density", "Crowds instead of dots (D)", self.show_crowds, checkable=True),
+                MapTool("labels", "Labels: none, few, fit, many", self._next_density),
+            ),
+        )
+
     def _connect(self) -> None:
         canvas, document = self.canvas, self._session.document
         canvas.view_changed.connect(lambda moving: self.redraw(coarse=moving))
         canvas.moved_by_hand.connect(self._taken_over)
-        canvas.clicked.connect(self._clicked)
-        canvas.double_clicked.connect(self._double_clicked)
-        canvas.menu_wanted.connect(self._open_menu)
-        canvas.drawn.connect(self._drawn)
+        self.gestures.tool_changed.connect(self._tool_changed)
+        self.gestures.fit_wanted.connect(self.fit)
+        self.gestures.escape_pressed.connect(self.escape_pressed)
         canvas.turned.connect(self._turn)
         self.pointing.ringed.connect(self._show_ring)
         self.pointing.pointed_at.connect(self.pointed_at)
         self.pictures.arrived.connect(self.redraw)
         canvas.reached_by_key.connect(self.ring.setVisible)
         canvas.tab_pressed.connect(self.tab_pressed)
-        canvas.escape_pressed.connect(self._escape)
         document.table_changed.connect(self._table_changed)
         document.positions_changed.connect(self._positions_changed)
         document.colours_changed.connect(self._colours_changed)
@@ -145,7 +146,7 @@ class MapView(QWidget):
         document.selection_changed.connect(self._selection_changed)
         document.filter_changed.connect(self.redraw)
         document.regions_changed.connect(self.redraw)
-        document.isolation_changed.connect(self._positions_changed)
+        document.isolation_changed.connect(self._isolation_changed)
 
     def close_down(self) -> None:
         """End what goes on beside the window."""
@@ -296,21 +297,6 @@ class MapView(QWidget):
         figure = self.canvas.item.figure
         return figure is not None and figure.density
 
-    def rename_region(self, region: RegionLabel | None = None) -> None:
-        """Edit a region's name in its place: one named, else the one nearest to the middle."""
-        figure, cache = self.canvas.item.figure, self.canvas.item.cache
-        if figure is None or not figure.regions:
-            return
-        middle = figure.viewport.x, figure.viewport.y
-        region = region or min(figure.regions, key=lambda each: math.dist((each.x, each.y), middle))
-        self.region_editor.open(region, QRectF(*region_box(figure, region, cache)))
-
-    def _lasso(self) -> None:
-        self.use_tool(Tool.LASSO)
-
-    def _box(self) -> None:
-        self.use_tool(Tool.BOX)
-
     @property
     def colours(self) -> Coloured | None:
         """What the colours are and mean now."""
@@ -345,64 +331,29 @@ class MapView(QWidget):
         if figure is not None:
             self.canvas.item.show_figure(replace(figure, hover=self.pointing.row), points_changed=False)
 
-    def _clicked(self, row: int, place: QPointF, modifiers: Qt.KeyboardModifier) -> None:
-        if self.legend.holds(place):
-            self.legend.click(place)
-            return
-        if row < 0:
-            return
-        selecting = self._session.selecting
-        if modifiers & Qt.KeyboardModifier.ControlModifier:
-            selecting.toggle(row)
-        elif modifiers & (Qt.KeyboardModifier.ShiftModifier | Qt.KeyboardModifier.AltModifier):
-            selecting.take(np.array([row]), self.selection.mode_for(modifiers))
-        else:
-            self._session.asking.ask_row(row)
-
-    def _double_clicked(self, place: QPointF) -> None:
-        if self.legend.holds(place):
-            self.legend.double_click(place)
-            return
-        figure = self.canvas.item.figure
-        region = None if figure is None else region_at(figure, place, self.canvas.item.cache)
-        if region is not None:
-            self.rename_region(region)
-        else:
-            self.fit()
-
-    def _open_menu(self, _row: int, place: QPointF) -> None:
-        self.legend.open_menu(place, self.canvas.mapToGlobal(place.toPoint()))
-
     def use_tool(self, tool: Tool) -> None:
         """Take up the lasso, the box or, with either once more, the pointer."""
-        self.canvas.stop_drawing()
-        self.canvas.use(Tool.POINTER if tool is self.canvas.tool else tool)
-        self.tools["lasso"].setChecked(self.canvas.tool is Tool.LASSO)
-        self.tools["box-select"].setChecked(self.canvas.tool is Tool.BOX)
-        self.selection.use(self.canvas.tool is not Tool.POINTER)
-        self._place_cards()
+        self.gestures.use_tool(tool)
 
-    def _drawn(self, corners: NDArray[np.float64], modifiers: Qt.KeyboardModifier) -> None:
-        figure = self.canvas.item.figure
-        if figure is not None:
-            rows = rows_in_polygon(figure.xy, figure.viewport.to_data(corners))
-            shown = figure.palette[figure.codes[rows], 3] > 0
-            self._session.selecting.take(rows[shown], self.selection.mode_for(modifiers))
+    def rename_region(self) -> None:
+        """Edit the name of the region nearest to the middle, in its place."""
+        self.gestures.rename_region()
 
     def _selection_changed(self) -> None:
         self.selection.refresh()
         self._place_cards()
         self.redraw()
 
-    def _escape(self) -> None:
-        if self.canvas.draws:
-            self.canvas.stop_drawing()
-        elif len(self._session.document.selection):
-            self._session.selecting.clear()
-        elif self.canvas.tool is not Tool.POINTER:
-            self.use_tool(Tool.POINTER)
-        else:
-            self.escape_pressed.emit()
+    def _isolation_changed(self) -> None:
+        self.selection.refresh()
+        self._place_cards()
+        self._follows = True
+        self._positions_changed()
+
+    def _tool_changed(self) -> None:
+        self.tools["lasso"].setChecked(self.canvas.tool is Tool.LASSO)
+        self.tools["box-select"].setChecked(self.canvas.tool is Tool.BOX)
+        self._place_cards()
 
     # What floats
 

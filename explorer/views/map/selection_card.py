@@ -42,15 +42,21 @@ class SelectionCard(QFrame):
         self.count.setFont(figures(self.count.font()))
         self.count.setContentsMargins(8, 0, 6, 0)
         self.invert = QPushButton("Invert")
+        self.alone = QPushButton("Show only")
+        self.all = QPushButton("Show all")
         self.clear = QPushButton("Clear")
         self.invert.setToolTip("Select all other rows")
+        self.alone.setToolTip("Hide all other rows (Ctrl+Return)")
+        self.all.setToolTip("Show all rows again (Ctrl+Shift+H)")
         self.clear.setToolTip("Select nothing (Esc)")
         line.addWidget(self.count)
-        for button in (self.invert, self.clear):
+        for button in (self.invert, self.alone, self.all, self.clear):
             button.setProperty("flat", True)
             button.setCursor(Qt.CursorShape.ArrowCursor)
             line.addWidget(button)
         self.invert.clicked.connect(lambda: session.selecting.invert())
+        self.alone.clicked.connect(lambda: session.isolating.isolate())
+        self.all.clicked.connect(lambda: session.isolating.show_all())
         self.clear.clicked.connect(lambda: session.selecting.clear())
         shadow_for(self)
         self.refresh()
@@ -73,10 +79,20 @@ class SelectionCard(QFrame):
         document = self._session.document
         count = len(document.selection)
         rows = 0 if document.table is None else document.table.listing.rows
-        self.count.setText(f"{count:,} of {rows:,} selected" if count else "Draw around rows")
-        for button in (self.invert, self.clear):
+        isolation = document.isolation
+        if count:
+            text = f"{count:,} of {rows:,} selected"
+        else:
+            text = (
+                "Draw around rows" if isolation is None else f"Only {len(isolation.rows):,} of {rows:,} shown"
+            )
+        self.count.setText(text)
+        for button in (self.invert, self.alone, self.clear):
             button.setVisible(count > 0)
-        self.setVisible(bool(rows) and (self._in_use or count > 0))
+        self.all.setVisible(isolation is not None)
+        for button in self.modes.values():
+            button.setVisible(self._in_use or count > 0)
+        self.setVisible(bool(rows) and (self._in_use or count > 0 or isolation is not None))
         self.restyle()
         self.adjustSize()
 

@@ -1,0 +1,94 @@
+"""Names of dense parts of the map."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PySide6.QtCore import QPoint, QRectF, Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
+from window_driver import settle
+
+from explorer.export.labelling import region_box
+from explorer.views.main_window import MainWindow
+
+ANIMALS, PLANTS, TOOLS = "cat dog horse", "oak elm birch", "saw nail file"
+
+
+@pytest.fixture(scope="module")
+def groups_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Three groups of 200 words, far apart, each word of a group beginning alike."""
+    random = np.random.default_rng(5)
+    lines = []
+    for group, words in enumerate((ANIMALS, PLANTS, TOOLS)):
+        for number in range(200):
+            name = f"{words.split()[number % 3]}{number:03}"
+            vector = np.eye(3, 6)[group] * 8 + random.normal(0, 1, 6)
+            lines.append(f"{name} {' '.join(f'{value:.4f}' for value in vector)}")
+    path = tmp_path_factory.mktemp("groups") / "groups.txt"
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+@pytest.fixture
+def regions(qtbot: QtBot, window: MainWindow, groups_file: Path) -> MainWindow:
+    """The window with that table, its regions found and named on the map."""
+    window.session.opening.open([str(groups_file)])
+    settle(qtbot, window)
+    qtbot.waitUntil(lambda: bool(window.map.canvas.item.figure.regions), timeout=20_000)
+    return window
+
+
+def middle_of(window: MainWindow, place: int) -> QPoint:
+    item = window.map.canvas.item
+    return QRectF(*region_box(item.figure, item.figure.regions[place], item.cache)).center().toPoint()
+
+
+def test_that_regions_are_named_from_afar_and_give_way_from_near(regions: MainWindow) -> None:
+    canvas = regions.map.canvas
+    named = {region.text for region in canvas.item.figure.regions}
+    assert named <= {region.name for region in regions.session.document.regions}
+    view = canvas.viewport_now
+    canvas.show_viewport(view.zoomed_at(view.width / 2, view.height / 2, 40))
+    assert not canvas.item.figure.regions
+    regions.map.fit()
+    assert {region.text for region in canvas.item.figure.regions} == named
+
+
+def test_that_a_double_click_renames_a_region_in_its_place(regions: MainWindow) -> None:
+    document, canvas = regions.session.document, regions.map.canvas
+    view = canvas.viewport_now
+    old = canvas.item.figure.regions[0].text
+    QTest.mouseDClick(canvas.viewport(), Qt.MouseButton.LeftButton, pos=middle_of(regions, 0))
+    editor = regions.map.gestures.region_editor
+    assert editor.isVisible()
+    assert editor.text() == old
+    QTest.keyClicks(editor, "my own")
+    QTest.keyClick(editor, Qt.Key.Key_Return)
+    assert not editor.isVisible()
+    assert "my own" in [region.name for region in document.regions]
+    assert "my own" in [region.text for region in canvas.item.figure.regions]
+    assert canvas.viewport_now == view
+    document.undo()
+    assert old in [region.text for region in canvas.item.figure.regions]
+
+
+def test_that_a_name_is_changed_by_key_and_escape_keeps_the_old_one(
+    qtbot: QtBot, regions: MainWindow
+) -> None:
+    document, canvas = regions.session.document, regions.map.canvas
+    before = document.regions
+    regions.activateWindow()
+    qtbot.waitUntil(regions.isActiveWindow)
+    canvas.setFocus()
+    QTest.keyClick(canvas, Qt.Key.Key_F2)
+    editor = regions.map.gestures.region_editor
+    assert editor.isVisible()
+    QTest.keyClicks(editor, "nothing")
+    QTest.keyClick(editor, Qt.Key.Key_Escape)
+    assert not editor.isVisible()
+    assert document.regions is before
+    assert QApplication.focusWidget() is canvas
