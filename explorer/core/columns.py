@@ -27,8 +27,8 @@ TRUE, FALSE = ("true", "yes", "t", "y"), ("false", "no", "f", "n")
 FEW = 12
 """Whole numbers of so few different values are codes of something, rather than amounts."""
 _SAMPLE = 2000
+_SLICE = 20_000
 _DATE = r"^\d{4}-\d{2}(-\d{2}([T ]\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:?\d{2})?)?)?$"
-_ZONE = r"(Z|[+-]\d{2}:?\d{2})$"
 _LONG_TEXT = 60
 _SEPARATORS = ("|", ";")
 _ITEM_END = "\x1f"
@@ -140,7 +140,7 @@ class Column:
         if not isinstance(self._values, np.ndarray):
             return self._values
         if self._values.dtype.kind in "SU":
-            plain = pc.utf8_trim_whitespace(pa.array(self._values.astype(np.str_, copy=False), pa.string()))
+            plain = pc.utf8_trim_whitespace(_arrow_texts(self._values))
             missing = pc.is_in(pc.utf8_lower(plain), pa.array(MISSING))
             return pc.if_else(missing, pa.scalar(None, pa.string()), plain)
         known = ~np.isnan(self.numbers)
@@ -272,6 +272,14 @@ def date_text(seconds: float) -> str:
     )
 
 
+def _arrow_texts(values: NDArray) -> pa.Array:
+    """Strings of fixed width as Arrow's, a slice at a time: other threads get their turns between."""
+    import pyarrow as pa
+
+    slices = [values[start : start + _SLICE] for start in range(0, max(len(values), 1), _SLICE)]
+    return pa.concat_arrays([pa.array(each.astype(np.str_, copy=False), pa.string()) for each in slices])
+
+
 def _are_truths(texts: pa.Array) -> bool:
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -359,23 +367,23 @@ def _truth(texts: pa.Array) -> NDArray[np.float64]:
 
 def _dates(texts: pa.Array) -> NDArray[np.float64]:
     """Seconds since 1970; a time without a zone is UTC."""
+    import pyarrow as pa
     import pyarrow.compute as pc
 
-    if (
-        pc.any(pc.match_substring_regex(texts, _ZONE)).as_py()
-        and pc.any(pc.match_substring(texts, ":")).as_py()
-    ):
-        moments = (None if text is None else datetime.fromisoformat(text) for text in texts.to_pylist())
-        return np.array(
-            [
-                np.nan
-                if moment is None
-                else (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
-                for moment in moments
-            ]
-        )
-    words = texts.fill_null("NaT").to_numpy(zero_copy_only=False)
-    return _seconds(words.astype(np.str_).astype("datetime64[ms]"))
+    for kind in (pa.timestamp("us"), pa.timestamp("us", "UTC")):
+        try:
+            micros = pc.cast(pc.cast(texts, kind), pa.int64())
+        except pa.ArrowInvalid:
+            continue
+        return np.asarray(pc.divide(pc.cast(micros, pa.float64()), 1e6).to_numpy(zero_copy_only=False))
+    # Months alone, or zones in some cells only.
+    return np.array([np.nan if text is None else _moment(text) for text in texts.to_pylist()])
+
+
+def _moment(text: str) -> float:
+    """Seconds since 1970 of one date in any of the shapes known; a month is its first day."""
+    moment = datetime.fromisoformat(f"{text}-01" if len(text) == len("2020-01") else text)
+    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
 
 
 def _seconds(dates: NDArray) -> NDArray[np.float64]:
