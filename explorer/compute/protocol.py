@@ -190,6 +190,16 @@ class MeasureTrust(Request):
     metric: Metric
 
 
+@dataclass(frozen=True, eq=False)
+class CompareNeighbours(Request):
+    """For the share of each row's ``neighbours`` (a graph's rows) that the map has kept, float32."""
+
+    key: int
+    neighbours: NDArray[np.int32]
+    xy: NDArray[np.float32]
+    first_twin: NDArray[np.int64]
+
+
 @dataclass(frozen=True)
 class CountPairs(Request):
     """For a PairHistogram."""

@@ -13,6 +13,7 @@ import torch
 from numpy.typing import NDArray
 
 from explorer.compute import protocol
+from explorer.compute.agreement import share_kept
 from explorer.compute.checkpoint import Checkpoint
 from explorer.compute.clusters import find_clusters
 from explorer.compute.density_clusters import find_density_clusters
@@ -87,6 +88,7 @@ class Tables:
             protocol.FindDensityClusters: self._find_density_clusters,
             protocol.FindRegions: self._find_regions,
             protocol.MeasureTrust: self._measure_trust,
+            protocol.CompareNeighbours: self._compare_neighbours,
             protocol.CountPairs: self._count_pairs,
             protocol.Classify: self._classify,
         }
@@ -232,6 +234,11 @@ class Tables:
     def _measure_trust(self, request: protocol.MeasureTrust, checkpoint: Checkpoint) -> Trust:
         vectors = self._of(request.key).vectors
         return measure_trust(vectors, request.xy, request.k, metric=request.metric, checkpoint=checkpoint)
+
+    def _compare_neighbours(
+        self, request: protocol.CompareNeighbours, checkpoint: Checkpoint
+    ) -> NDArray[np.float32]:
+        return share_kept(request.neighbours, request.xy, request.first_twin, checkpoint=checkpoint)
 
     def _count_pairs(self, request: protocol.CountPairs, checkpoint: Checkpoint) -> PairHistogram:
         return pair_histogram(self._of(request.key).vectors, request.metric, checkpoint=checkpoint)

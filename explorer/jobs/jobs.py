@@ -34,6 +34,7 @@ Path = str | PathLike[str]
 _SURELY_FIT = 200_000
 # Fewer are laid out by the processor before a graphics card has been got going.
 _LEAST_ON_CARD = 100_000
+_MAP_NEIGHBOURS = 14
 
 
 @dataclass(frozen=True)
@@ -242,6 +243,14 @@ class Jobs(QObject):
         request = protocol.MeasureTrust(self._id(), key, xy, k, metric)
         return self._start("Layout trust", _one(request), key=key)
 
+    def map_agreement(self, key: int, xy: NDArray[np.float32]) -> Job:
+        """Find how many of each row's true neighbours are among its neighbours on a map.
+
+        Finishes with float32, shape (rows,): the share, NaN for rows that are not on the map. The
+        neighbours are those that a layout has found already, else found now.
+        """
+        return self._start("Map trust", self._agreement(key, xy), key=key)
+
     def pair_histogram(self, key: int, metric: Metric) -> Job:
         """Count how alike pairs of rows are: finishes with a PairHistogram."""
         return self._start("Pair similarities", _one(protocol.CountPairs(self._id(), key, metric)), key=key)
@@ -365,6 +374,24 @@ class Jobs(QObject):
         health = yield Step(protocol.PartTable(self._id(), key, whole, rows))
         self._tables[key] = replace(self._tables[whole], key=key, health=health)
         return key
+
+    def _agreement(self, key: int, xy: NDArray[np.float32]) -> Steps:
+        twins = self._tables[key].health
+        distinct = twins.counts.duplicates > 0
+        graph = next(
+            (
+                known
+                for asked, known in self._graphs.items()
+                if (asked[0], asked[3]) == (key, distinct) and known.landmarks is None
+            ),
+            None,
+        )
+        found = 0.0
+        if graph is None:
+            found = 0.8
+            graph = yield from self._graph(key, _MAP_NEIGHBOURS, Metric.COSINE, distinct, end=found)
+        request = protocol.CompareNeighbours(self._id(), key, graph.rows, xy, twins.first_twin)
+        return (yield Step(request, start=found))
 
     def _umap(self, key: int, settings: LayoutSettings, start: NDArray[np.float32] | None) -> Steps:
         if settings.metric is Metric.DOT:
