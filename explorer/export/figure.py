@@ -7,7 +7,16 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.export.marks import Legend, LegendEntry, LegendScale, Link, MapLabel, RegionLabel, Thumbnail
+from explorer.export.marks import (
+    Legend,
+    LegendEntry,
+    LegendScale,
+    Link,
+    MapLabel,
+    MapPath,
+    RegionLabel,
+    Thumbnail,
+)
 from explorer.render.palette import LIGHT, RGB, Theme
 from explorer.render.point_index import PointIndex
 from explorer.render.raster import Dots
@@ -20,6 +29,7 @@ __all__ = [
     "LegendScale",
     "Link",
     "MapLabel",
+    "MapPath",
     "RegionLabel",
     "Thumbnail",
 ]
@@ -73,6 +83,8 @@ class Figure:
     depth : float32 array, shape (rows,), optional
         How near each row is, where ``xy`` is a view of three dimensions (``explorer.render.camera``):
         near rows lie above far ones, which are smaller and fainter.
+    paths : tuple of MapPath
+        Ways over the map, above the points; the first on top.
     thumbnails : tuple of Thumbnail
         Pictures in place of dots; the first lies on top.
     regions : tuple of RegionLabel
@@ -99,6 +111,7 @@ class Figure:
     density: bool = False
     index: PointIndex | None = None
     depth: NDArray[np.float32] | None = None
+    paths: tuple[MapPath, ...] = ()
     thumbnails: tuple[Thumbnail, ...] = ()
     regions: tuple[RegionLabel, ...] = ()
 

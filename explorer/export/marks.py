@@ -108,3 +108,22 @@ class Link:
     x: float
     y: float
     rows: tuple[int, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class MapPath:
+    """A way over the map, stage by stage.
+
+    Attributes
+    ----------
+    points : float array, shape (stages, 2)
+        Data positions; a stage that is not finite is passed over.
+    label : str
+        Stands at its end.
+    colour : tuple of int, optional
+        Else one of the theme's categories.
+    """
+
+    points: NDArray[np.floating]
+    label: str
+    colour: RGB | None = None

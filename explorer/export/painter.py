@@ -15,6 +15,7 @@ from explorer.export.figure import (
     Figure,
 )
 from explorer.export.legend import draw_legend
+from explorer.export.paths import draw_paths
 from explorer.export.text import HALO, TextCache, draw_label, draw_region, draw_text, font, printable
 from explorer.render.raster import Raster
 
@@ -62,6 +63,7 @@ def paint(
     _draw_links(painter, figure)
     _draw_thumbnails(painter, figure)
     _draw_ringed(painter, figure)
+    draw_paths(painter, figure)
     _draw_stars(painter, figure)
     _draw_labels(painter, figure, cache)
     draw_legend(painter, figure)

@@ -11,6 +11,7 @@ from pytestqt.qtbot import QtBot
 from window_driver import settle
 
 from explorer.document import LayoutStage
+from explorer.document.staging import TokenPath
 from explorer.render.camera import Camera, project
 from explorer.views.main_window import MainWindow
 from explorer.views.map.canvas import Tool
@@ -116,3 +117,19 @@ def test_that_three_dimensions_move_while_umap_runs(qtbot: QtBot, turning: MainW
     assert turning.map.camera.yaw > 0
     session.mapping.stop()
     settle(qtbot, turning)
+
+
+def test_that_tokens_ways_are_turned_with_the_map(turning: MainWindow) -> None:
+    document = turning.session.document
+    places = document.positions[:3].copy()
+    document.set_token_paths(
+        (
+            TokenPath("king", ("in", "middle", "out"), places),
+            TokenPath("flat", ("in", "out"), places[:2, :2]),
+        )
+    )
+    for _ in range(2):
+        (path,) = turning.map.canvas.item.figure.paths
+        np.testing.assert_allclose(path.points, turning.map.canvas.item.figure.xy[:3], atol=1e-5)
+        drag(turning, [QPoint(300, 300), QPoint(380, 340)])
+    assert [path.label for path in turning.map.picture().paths] == ["king"]

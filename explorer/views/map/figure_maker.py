@@ -13,9 +13,10 @@ from explorer.core.labels import label_of
 from explorer.core.selection import mask_of
 from explorer.document import Document, LayoutStage
 from explorer.document.colouring import ALWAYS, BY_ITSELF
-from explorer.export.figure import Figure, Legend, LegendEntry, LegendScale, Link
+from explorer.export.figure import Figure, Legend, LegendEntry, LegendScale, Link, MapPath
 from explorer.export.labelling import with_labels
 from explorer.export.legend import legend_layout
+from explorer.export.paths import path_label_box
 from explorer.export.text import TextCache
 from explorer.render.density import density_colours, fullest, prefers_density
 from explorer.render.labels import LabelDensity, Placement
@@ -152,6 +153,7 @@ class FigureMaker:
             density=self._dense,
             theme=theme,
             hover=hover,
+            paths=self._paths(shown),
             regions=region_labels(document, view) if self._names_tell() else (),
             selected=standing,
             legend=_legend(document, colours, self._count_scale(index, view, theme)),
@@ -174,7 +176,7 @@ class FigureMaker:
             density=LabelDensity(document.label_density if self._are_named(order) else "none"),
             order=order,
             twins=self.facts.twins,
-            obstacles=obstacles,
+            obstacles=_with_names_of_paths(figure, obstacles),
             previous=self._placement,
             moving=moving,
         )
@@ -231,6 +233,15 @@ class FigureMaker:
             return self.facts.shown <= MOST_NUMBERED
         return len(order) > 0
 
+    def _paths(self, shown: Shown) -> tuple[MapPath, ...]:
+        """The tokens' ways, as they are seen; those of a map of other dimensions have no place on it."""
+        dimensions = shown.positions.shape[1]
+        return tuple(
+            MapPath(self.places.located(shown, path.places), path.label)
+            for path in self._document.token_paths
+            if path.places.shape[1] == dimensions
+        )
+
     def _answer_on_map(self, shown: Shown) -> dict:
         answer, xy = self._document.answer, shown.xy
         if answer is None:
@@ -247,6 +258,14 @@ class FigureMaker:
         if star is None:
             return {}
         return {"results": placed, "stars": (star,), "links": (Link(*star, tuple(placed.tolist())),)}
+
+
+def _with_names_of_paths(figure: Figure, obstacles: NDArray[np.float64] | None) -> NDArray[np.float64] | None:
+    found = (path_label_box(figure, path) for path in figure.paths)
+    boxes = [box.getRect() for box in found if box is not None]
+    if not boxes:
+        return obstacles
+    return np.concatenate([np.array(boxes, np.float64), *([] if obstacles is None else [obstacles])])
 
 
 def _covered(figure: Figure, obstacles: NDArray[np.float64] | None) -> NDArray[np.float64]:

@@ -146,6 +146,7 @@ class MapView(QWidget):
         document.selection_changed.connect(self._selection_changed)
         document.filter_changed.connect(self.redraw)
         document.regions_changed.connect(self.redraw)
+        document.token_paths_changed.connect(self.redraw)
         document.isolation_changed.connect(self._isolation_changed)
 
     def close_down(self) -> None:
