@@ -13,12 +13,14 @@ from explorer.commands.notices import Notices
 from explorer.core.clustering import HDBSCAN, Clustering
 from explorer.core.errors import ExplorerError
 from explorer.document import Document, LayoutStage
-from explorer.document.colouring import CLUSTER, SIMILARITY
+from explorer.document.colouring import CLUSTER, SIMILARITY, TRUST
 from explorer.document.columns import scores_of_all
 from explorer.jobs import Job, Jobs
 
 SETTLED = (LayoutStage.DONE, LayoutStage.STOPPED)
-CLUSTERS, REGIONS, SCORES = "clusters", "regions", "scores"
+CLUSTERS, REGIONS, SCORES, AGREEMENT = "clusters", "regions", "scores", "agreement"
+MOST_FOR_AGREEMENT = 1_000_000
+"""Of more rows, only the sample that trust was measured on is coloured by it."""
 
 
 class Grouping(QObject):
@@ -36,6 +38,7 @@ class Grouping(QObject):
         document.colours_changed.connect(self._keep_up)
         document.isolation_changed.connect(self._find_regions)
         document.answer_changed.connect(self._answer_changed)
+        document.trust_changed.connect(self._want_agreement)
 
     def cluster(self, **settings: object) -> None:
         """Find clusters another way: ``method``, ``count`` or ``smallest``, as in Clustering."""
@@ -66,6 +69,25 @@ class Grouping(QObject):
             SCORES,
             job,
             lambda result: document.set_similarities(scores_of_all(result, table.listing.rows)),
+        )
+
+    def _want_agreement(self) -> None:
+        """Have trust told for every row where the map is coloured by it, not for a sample alone."""
+        document = self._document
+        trust, positions, key = document.trust, document.positions, document.layout_key
+        if trust is None:
+            self._stop(AGREEMENT)
+        if trust is None or positions is None or key is None or document.colouring.by != TRUST:
+            return
+        placed = int(np.count_nonzero(np.isfinite(positions).all(axis=1)))
+        if trust.sample >= placed or placed > MOST_FOR_AGREEMENT or AGREEMENT in self._running:
+            return
+        if trust.per_row is not None and np.count_nonzero(np.isfinite(trust.per_row)) > trust.sample:
+            return
+        self._run(
+            AGREEMENT,
+            self._jobs.map_agreement(key, positions),
+            lambda shares: document.set_trust(replace(trust, per_row=shares)),
         )
 
     def _begin(self) -> None:
@@ -100,6 +122,7 @@ class Grouping(QObject):
             return
         if document.colouring.by == SIMILARITY:
             self.want_scores()
+        self._want_agreement()
         dense = clustering.method == HDBSCAN
         if dense and document.stage not in SETTLED:
             return

@@ -39,11 +39,7 @@ class Mapping(QObject):
 
     @property
     def _key(self) -> int | None:
-        """Names what is laid out: the table, or its isolated rows where they have a map of their own."""
-        table, isolation = self._document.table, self._document.isolation
-        if table is None or isolation is None or isolation.key is None:
-            return None if table is None else table.key
-        return isolation.key
+        return self._document.layout_key
 
     def begin(self) -> None:
         """Draw the first picture of a table that has just been loaded, then start its layout."""

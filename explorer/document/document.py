@@ -183,6 +183,12 @@ class Document:
         return None if self.table is None else self.table.pictures
 
     @property
+    def layout_key(self) -> int | None:
+        """Names what the map lays out: the table, or its isolated rows where they have a map of their own."""
+        alone = None if self.isolation is None else self.isolation.key
+        return alone if alone is not None or self.table is None else self.table.key
+
+    @property
     def title(self) -> str:
         """What is on the map, in a few words, for window and picture."""
         if self.table is None:

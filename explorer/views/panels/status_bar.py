@@ -7,6 +7,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QProgressBar, QPushButton, QS
 
 from explorer.commands import Session
 from explorer.core.device import DeviceInfo
+from explorer.core.wording import counted
 from explorer.core.wording import time_left
 from explorer.jobs import Job
 from explorer.views.theme import figures
@@ -59,7 +60,10 @@ class StatusBar(QStatusBar):
         if trust is None:
             self.trust.setText("")
             return
-        self.trust.setText(f"trustworthiness {trust.trustworthiness:.2f} · continuity {trust.continuity:.2f}")
+        self.trust.setText(
+            f"trustworthiness {trust.trustworthiness:.2f} · continuity {trust.continuity:.2f}"
+            f" · on {counted(trust.sample, 'row')}"
+        )
         self.trust.setToolTip(
             f"How many map neighbours are true ones, and how many true ones were kept\n"
             f"(k = {trust.k}, on {trust.sample:,} rows; 1 is a perfect map)."
