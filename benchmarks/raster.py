@@ -243,7 +243,7 @@ def measure(rows: int) -> Figures:
         "full-quality frame of crowds": (ours.crowds, TIMES, 0.5),
         "recolour by another column": (ours.recoloured, TIMES, 0.5),
         "hover answer": (lambda turn: ours.raster.row_at(WIDTH / 2 + turn, HEIGHT / 2), TIMES, 0.5),
-        "lasso of half the rows": (lambda _turn: rows_in_polygon(xy, lasso), TIMES, 0.5),
+        "lasso of half the rows": (lambda _turn: rows_in_polygon(xy, lasso, ours.figure.index), TIMES, 0.5),
     }
     peer = theirs(xy, codes) if rows <= MOST_FOR_THEM else {}
     figures: Figures = {}

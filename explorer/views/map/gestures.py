@@ -94,7 +94,7 @@ class Gestures(QObject):
     def _drawn(self, corners: NDArray[np.float64], modifiers: Qt.KeyboardModifier) -> None:
         figure = self._figure
         if figure is not None:
-            rows = rows_in_polygon(figure.xy, figure.viewport.to_data(corners))
+            rows = rows_in_polygon(figure.xy, figure.viewport.to_data(corners), figure.index)
             shown = figure.palette[figure.codes[rows], 3] > 0
             self._session.selecting.take(rows[shown], self._card.mode_for(modifiers))
 

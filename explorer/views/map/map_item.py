@@ -17,7 +17,7 @@ from explorer.export.text import TextCache
 from explorer.render.budget import FrameBudget
 from explorer.render.raster import Raster
 
-MOVING_SECONDS = 0.006
+MOVING_SECONDS = 0.005
 """What the points of a moving picture may take: labels and the rest of a frame have as much again."""
 AT_ONCE_SECONDS = 0.05
 """A still picture that takes longer is drawn a slice at a time."""

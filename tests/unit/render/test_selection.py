@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from explorer.render.point_index import PointIndex
 from explorer.render.selection import rows_in_box, rows_in_polygon
 
 SQUARE = np.array([[0, 0], [10, 0], [10, 10], [0, 10]], float)
@@ -73,3 +74,25 @@ def test_that_a_box_holds_its_edges_whichever_corner_comes_first():
     xy = np.array([[0, 0], [10, 10], [10.01, 5], [5, 5]], np.float32)
     for corners in (((0, 0), (10, 10)), ((10, 0), (0, 10)), ((10, 10), (0, 0))):
         assert rows_in_box(xy, *corners).tolist() == [0, 1, 3]
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.integers(0, 10_000),
+    st.integers(3, 12),
+    st.sampled_from([0.01, 0.3, 1.0, 5.0, 100.0, 1e4, 1e9, 1e30]),
+    st.tuples(st.floats(-3, 3), st.floats(-3, 3)),
+)
+def test_that_an_index_changes_no_lasso(seed, corners, size, middle):
+    rng = np.random.default_rng(seed)
+    xy = rng.normal(size=(3000, 2)).astype(np.float32)
+    xy[:6] = [[np.nan, 0], [0, np.inf], [1e9, -1e9], [-1e30, 1e30], [0, 0], [3, 3]]
+    ring = np.array(middle) + size * rng.normal(size=(corners, 2))
+    assert np.array_equal(rows_in_polygon(xy, ring), rows_in_polygon(xy, ring, PointIndex.of(xy)))
+
+
+@pytest.mark.parametrize("xy", [np.empty((0, 2)), np.zeros((900, 2)), np.full((9, 2), np.nan)])
+def test_that_an_index_of_an_odd_layout_changes_no_lasso(xy):
+    xy = xy.astype(np.float32)
+    for ring in (SQUARE, SQUARE - 5, SQUARE * 1e-9):
+        assert np.array_equal(rows_in_polygon(xy, ring), rows_in_polygon(xy, ring, PointIndex.of(xy)))
