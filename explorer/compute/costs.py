@@ -1,7 +1,7 @@
 """What the stages of a layout cost beside each other, so that progress and time left follow the clock.
 
 Seconds of two cores as measured at 20,000 × 300, 100,000 × 300 and 1,000,000 × 64
-(``benchmarks/layout_scale.py``); what matters is how they compare, for the time left goes by the pace.
+(``benchmarks/layout_scale.py``); what matters is how they compare, for the time left follows the pace.
 """
 
 from __future__ import annotations
@@ -45,11 +45,12 @@ def layout_costs(rows: int, dim: int, settings: LayoutSettings, *, on_cpu: bool 
     projection = 1e-3 + rows * dim * 6e-9
     exact = pairs * (dim * 1.2e-11 + 5e-10)
     nearly = rows * (12e-6 + dim * 0.33e-6)
-    moves = landmarks * settings.neighbours * (epochs + 4) * 47e-9
+    moves = landmarks * settings.neighbours * (epochs + 6) * 15e-9
+    placing = (rows - landmarks) * settings.neighbours * 180e-9
     if on_cpu:
-        return Costs(projection, exact if pairs * dim <= _MOST_EXACT_WORK else nearly, moves)
+        return Costs(projection, exact if pairs * dim <= _MOST_EXACT_WORK else nearly, moves + placing)
     # By the rates of graphics cards, not measured.
-    return Costs(projection / 10, pairs * (dim * 1e-13 + 2e-11), moves / 20)
+    return Costs(projection / 10, pairs * (dim * 1e-13 + 2e-11), moves / 20 + placing)
 
 
 def default_epochs(points: int) -> int:

@@ -33,8 +33,8 @@ _LEAST_IN_BLOCK = 256
 # More rows than this are not put on the map after every epoch.
 _SHOWN_EACH_EPOCH = 2_000_000
 # How long the fuzzy graph, and placing as many rows as are laid out, take in epochs, as measured.
-_GRAPH_EPOCHS = 4.0
-_PLACING_EPOCHS = 2.0
+_GRAPH_EPOCHS = 6.0
+_PLACING_EPOCHS = 10.0
 _MOST_IN_BLOCK = 8192
 # Knuth's linear congruential generator; its high bits draw the points that push.
 _FACTOR = np.uint64(6364136223846793005)
