@@ -5,8 +5,10 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from PySide6.QtCore import QCoreApplication, QProcess, QUrl
+from PySide6.QtCore import QCoreApplication, QProcess
 from PySide6.QtGui import QDesktopServices
+
+from explorer.views.file_url import file_url
 
 _SERVICE, _PATH = "org.freedesktop.FileManager1", "/org/freedesktop/FileManager1"
 
@@ -26,7 +28,7 @@ def show_in_file_manager(path: Path) -> None:
 def _open_folder(path: Path) -> None:
     there = next((folder for folder in path.parents if folder.is_dir()), None)
     if there is not None:
-        QDesktopServices.openUrl(QUrl.fromLocalFile(str(there)))
+        QDesktopServices.openUrl(file_url(there))
 
 
 def _ask_desktop(path: Path) -> None:
@@ -44,8 +46,7 @@ def _ask_desktop(path: Path) -> None:
         _open_folder(path)
         return
     call = QDBusMessage.createMethodCall(_SERVICE, _PATH, _SERVICE, "ShowItems")
-    address = QUrl.fromLocalFile(str(path)).toString(QUrl.ComponentFormattingOption.FullyEncoded)
-    call.setArguments([[address], ""])
+    call.setArguments([[path.absolute().as_uri()], ""])
     watcher = QDBusPendingCallWatcher(bus.asyncCall(call), QCoreApplication.instance())
 
     def answered() -> None:

@@ -425,6 +425,16 @@ def test_that_chosen_pictures_are_carried_as_files(shown: Shown, folder: Path) -
     assert shown.panel.model.flags(indexes[0]) & Qt.ItemFlag.ItemIsDragEnabled
 
 
+def test_that_a_file_whose_name_is_no_text_is_carried_by_its_bytes(shown: Shown) -> None:
+    rows = shown.session.document.table.listing.rows
+    names = Labels.from_texts(["\udcff 1.png", *[None] * (rows - 1)], "names")
+    shown.carry(Pictures(Path("/pictures"), names))
+    data = shown.panel.model.mimeData([shown.panel.model.index(0, 0)])
+    assert bytes(data.data("text/uri-list")).strip() == b"file:///pictures/%FF%201.png"
+    assert shown.panel.model.name(0) == "\\xff 1.png"
+    assert not shown.panel.grab().isNull()
+
+
 def test_that_the_list_is_saved_with_rank_row_path_score_and_caption(
     shown: Shown, folder: Path, tmp_path: Path
 ) -> None:
@@ -497,6 +507,13 @@ def test_that_the_full_picture_is_walked_zoomed_and_closed_by_keys(qtbot: QtBot,
     qtbot.waitUntil(lambda: viewer.canvas.loaded is not None, timeout=10_000)
     assert viewer.canvas.loaded.fault == "the file is no longer there"
     assert not viewer.grab().isNull()
+    shown.answer(np.asarray([4, 5]))
+    assert viewer.windowTitle() == "04.png"
+    qtbot.waitUntil(lambda: viewer.canvas.loaded is not None, timeout=10_000)
+    qtbot.keyClick(viewer, Qt.Key.Key_C, Qt.KeyboardModifier.ControlModifier)
+    copied = QGuiApplication.clipboard().mimeData()
+    assert copied.hasImage()
+    assert copied.urls()[0].fileName() == "04.png"
     qtbot.keyClick(viewer, Qt.Key.Key_Escape)
     assert not viewer.isVisible()
 

@@ -8,6 +8,7 @@ from PySide6.QtGui import (
     QColor,
     QImage,
     QKeyEvent,
+    QKeySequence,
     QMouseEvent,
     QPainter,
     QPaintEvent,
@@ -16,6 +17,8 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QDialog, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
+from explorer.views.clipboard import put_picture
+from explorer.views.file_url import file_url
 from explorer.views.fitted import fit
 from explorer.views.label_text import shown_label
 from explorer.views.panels.elided_label import ElidedLabel
@@ -140,10 +143,19 @@ class PictureViewer(QDialog):
         self.canvas.zoom_to(100.0)
 
     def _model_reset(self) -> None:
-        """Another answer: what is seen stays, but there is no next one until it is opened anew."""
-        self.close()
+        """Another answer: its best picture follows, from whoever shows it."""
+        self._place = -1
+
+    def copy(self) -> None:
+        """Copy the picture and its file."""
+        loaded, file = self.canvas.loaded, self._model.file(self._place) if self._place >= 0 else ""
+        if loaded is not None and loaded.images and file:
+            put_picture(loaded.images[0], [file_url(file)])
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.matches(QKeySequence.StandardKey.Copy):
+            self.copy()
+            return
         keys = {
             Qt.Key.Key_Left: lambda: self.step(-1),
             Qt.Key.Key_Right: lambda: self.step(1),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
-from PySide6.QtCore import QEvent, QModelIndex, QObject, Qt, QUrl, Signal
+from PySide6.QtCore import QEvent, QModelIndex, QObject, Qt, Signal
 from PySide6.QtGui import QAction, QGuiApplication, QImage, QKeySequence, QShowEvent
 from PySide6.QtWidgets import QFileDialog, QMenu, QSizePolicy, QSplitter, QVBoxLayout, QWidget
 
@@ -16,6 +16,7 @@ from explorer.export.tables import write_rows_csv
 from explorer.views.clipboard import put_picture
 from explorer.views.dialogs.picture_viewer import PictureViewer
 from explorer.views.file_manager import show_in_file_manager
+from explorer.views.file_url import file_url
 from explorer.views.panels.answer_header import AnswerHeader
 from explorer.views.panels.answer_words import remark
 from explorer.views.panels.form import quiet
@@ -163,6 +164,8 @@ class GalleryPanel(QWidget):
             best = self.model.index(0, 0) if listed and answer is not None else QModelIndex()
             self.view.setCurrentIndex(best)
             self.detail.show_place(best.row())
+            if self.viewer is not None and not best.isValid():
+                self.viewer.close()
         elif self._place() >= 0:
             self.detail.show_place(self._place())
 
@@ -281,7 +284,7 @@ class GalleryPanel(QWidget):
             return
         self._to_copy = None
         files = [file for place in self._chosen() if (file := self.model.file(place))]
-        put_picture(self.detail.previews.image(row) or QImage(), [QUrl.fromLocalFile(file) for file in files])
+        put_picture(self.detail.previews.image(row) or QImage(), [file_url(file) for file in files])
 
     def _chosen(self) -> list[int]:
         """The chosen places in order; the current one where none is chosen."""

@@ -14,13 +14,13 @@ from PySide6.QtCore import (
     QObject,
     QPersistentModelIndex,
     Qt,
-    QUrl,
 )
 
 from explorer.core.labels import Labels, label_of
 from explorer.core.listing import LoadedTable
 from explorer.core.pictures import Pictures
 from explorer.document import Answer
+from explorer.views.file_url import file_url
 from explorer.views.label_text import shown_label
 from explorer.views.panels.neighbour_model import decimals_for, signed
 
@@ -165,7 +165,7 @@ class GalleryModel(QAbstractListModel):
     def mimeData(self, indexes: Iterable[QModelIndex]) -> QMimeData:
         data = QMimeData()
         files = (self.file(index.row()) for index in indexes)
-        data.setUrls([QUrl.fromLocalFile(file) for file in files if file])
+        data.setUrls([file_url(file) for file in files if file])
         return data
 
     def supportedDragActions(self) -> Qt.DropAction:
