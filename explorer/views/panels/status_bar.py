@@ -7,8 +7,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QProgressBar, QPushButton, QS
 
 from explorer.commands import Session
 from explorer.core.device import DeviceInfo
-from explorer.core.wording import counted
-from explorer.core.wording import time_left
+from explorer.core.wording import counted, time_left
 from explorer.jobs import Job
 from explorer.views.theme import figures
 
@@ -86,6 +85,7 @@ class JobLine(QWidget):
         self.bar.setRange(0, 0)
         self.bar.setAccessibleName(job.title)
         self._title = job.title
+        self._job = job
         self.left = QLabel("")
         self.left.setProperty("quiet", True)
         cancel = QPushButton("Cancel")
@@ -108,6 +108,8 @@ class JobLine(QWidget):
             self.bar.setRange(0, 1000)
             self.bar.setValue(round(fraction * 1000))
         self.bar.setToolTip(stage)
+        if self._job.is_paused:
+            return
         known = "" if stage == self._title else stage
         self.left.setText(time_left(seconds_left) if seconds_left >= 0 else known)
 
