@@ -15,7 +15,7 @@ from explorer.export.files import replacing
 
 Report = Callable[[float, str], None]
 AXES = ("x", "y", "z")
-_BLOCK = 20_000
+_BLOCK = 5_000
 
 
 @dataclass(frozen=True, eq=False)
