@@ -14,6 +14,7 @@ from explorer.views.panels.form import heading, quiet
 from explorer.views.theme import current_colours, icon
 
 MOST_RECENT = 6
+WIDEST = 520
 
 
 class StartPage(QWidget):
@@ -34,7 +35,7 @@ class StartPage(QWidget):
         self.card.setObjectName("drop")
         self.picture = QLabel()
         self.picture.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        title = QLabel("Drop a checkpoint, word vectors, or a folder of pictures")
+        title = QLabel("Drop a checkpoint, word vectors,\nor a folder of pictures")
         title.setObjectName("startTitle")
         title.setAlignment(Qt.AlignmentFlag.AlignCenter)
         title.setWordWrap(True)
@@ -49,26 +50,36 @@ class StartPage(QWidget):
         self.index = QPushButton("Index pictures…")
         self.index.setToolTip("A folder of pictures, made to be asked in words")
         self.index.clicked.connect(lambda: index())
-        self.demo = QPushButton("Words demo")
-        self.demo.setToolTip("A small language model's table of words")
-        self.demo.clicked.connect(lambda: demo("word-lstm"))
-        self.pictures = QPushButton("Pictures demo")
+        self.words = QPushButton("words")
+        self.words.setToolTip("A small language model's table of words")
+        self.words.setAccessibleName("Demo with words")
+        self.words.clicked.connect(lambda: demo("word-lstm"))
+        self.pictures = QPushButton("pictures")
+        self.pictures.setAccessibleName("Demo with pictures")
         self.pictures.setToolTip("A small CLIP, and pictures to ask for in words")
         self.pictures.clicked.connect(lambda: demo("clip"))
         buttons = QHBoxLayout()
         buttons.setSpacing(8)
         buttons.addStretch(1)
         buttons.addWidget(self.choose)
-        for button in (self.index, self.demo, self.pictures):
-            buttons.addWidget(button)
+        buttons.addWidget(self.index)
         buttons.addStretch(1)
+        demos = QHBoxLayout()
+        demos.setSpacing(0)
+        demos.addStretch(1)
+        demos.addWidget(quiet("Or look at a demo:"))
+        for button in (self.words, self.pictures):
+            button.setProperty("flat", True)
+            demos.addWidget(button)
+        demos.addStretch(1)
         inside = QVBoxLayout(self.card)
-        inside.setContentsMargins(40, 32, 40, 32)
+        inside.setContentsMargins(24, 32, 24, 32)
         inside.setSpacing(12)
         for widget in (self.picture, title, formats):
             inside.addWidget(widget)
         inside.addSpacing(4)
         inside.addLayout(buttons)
+        inside.addLayout(demos)
         self.busy = QProgressBar()
         self.busy.setRange(0, 0)
         self.busy.setTextVisible(False)
@@ -82,7 +93,10 @@ class StartPage(QWidget):
         self._show_running()
         self.recent = QVBoxLayout()
         self.recent.setSpacing(2)
-        column = QVBoxLayout()
+        middle = QWidget()
+        middle.setMaximumWidth(WIDEST)
+        column = QVBoxLayout(middle)
+        column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(20)
         column.addStretch(2)
         column.addWidget(self.card)
@@ -90,9 +104,8 @@ class StartPage(QWidget):
         column.addStretch(3)
         across = QHBoxLayout(self)
         across.addStretch(1)
-        across.addLayout(column, 0)
+        across.addWidget(middle, 100)
         across.addStretch(1)
-        self.card.setFixedWidth(520)
         self.refresh()
 
     def _started(self, job: Job) -> None:
@@ -128,12 +141,17 @@ class StartPage(QWidget):
         )
         self.picture.setPixmap(icon("drop", colours.accent, 48).pixmap(48, 48))
         while self.recent.count():
-            self.recent.takeAt(0).widget().deleteLater()
+            gone = self.recent.takeAt(0).widget()
+            gone.hide()
+            gone.deleteLater()
         paths = [path for path in self._session.settings.recent if Path(path).exists()][:MOST_RECENT]
         if paths:
             self.recent.addWidget(heading("Recent"))
         for path in paths:
-            button = QPushButton(_short(path))
+            room = WIDEST - 40
+            button = QPushButton(
+                self.fontMetrics().elidedText(_short(path), Qt.TextElideMode.ElideMiddle, room)
+            )
             button.setProperty("flat", True)
             button.setToolTip(path)
             button.setStyleSheet("text-align: left;")

@@ -11,7 +11,6 @@ from PySide6.QtWidgets import (
     QFileDialog,
     QFrame,
     QHBoxLayout,
-    QLabel,
     QPushButton,
     QToolButton,
     QVBoxLayout,
@@ -43,8 +42,7 @@ class IndexOffer(QFrame):
         self._timer = QTimer(self)
         self._timer.setInterval(0)
         self._timer.timeout.connect(self._count_on)
-        self.text = QLabel()
-        self.text.setTextFormat(Qt.TextFormat.PlainText)
+        self.text = ElidedLabel()
         self.encoder = EncoderCombo(session)
         self.encoder.changed.connect(self._encoder_changed)
         self.go = QPushButton("Index")
@@ -169,7 +167,7 @@ class IndexOffer(QFrame):
         name = self._folder.name or str(self._folder)
         so_far = " so far" if self.is_counting else ""
         self.text.setText(f"Index {counted(self.count, 'picture')}{so_far} in {name} with")
-        self.text.setToolTip(str(self._folder))
+        self.text.setToolTip(str(self._folder))  # what is cut off of its name can be read there
         self.go.setEnabled(bool(self.encoder.path) and self.count > 0)
 
     def _encoder_changed(self, _path: str) -> None:
