@@ -120,6 +120,10 @@ def card_text(document: Document, row: int, twins: int = 1) -> str:
         f"<b>{_plain(label_of(table.labels, row))}</b>&nbsp; <span>{' · '.join(facts)}</span>",
         *([" · ".join(values)] if values else []),
     ]
+    if document.zero_shot is not None and document.zero_shot.codes[row] >= 0:
+        shot = document.zero_shot
+        measure = "probability" if shot.trained else "cosine"
+        lines.append(f"{_plain(shot.classes[shot.codes[row]])} · {measure} {shot.probability[row]:.2f}")
     if document.pictures is not None:
         lines += _captions(document.pictures, label_of(table.labels, row), row)
     if twins > 1:
