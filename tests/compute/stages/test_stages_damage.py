@@ -183,7 +183,7 @@ def mixed_up(tensor: torch.Tensor, way: int) -> torch.Tensor:
 def test_that_a_mixed_up_tensor_ends_in_a_sentence_or_in_a_whole_run(tmp_path: Path, model: str) -> None:
     state = MODELS[model]()
     refused = 0
-    for number, name in enumerate(state):
+    for number, name in enumerate(list(state)[::3]):
         path = save({**state, name: mixed_up(state[name], number)}, tmp_path / "m.pth")
         try:
             opened = open_stage_model(path)
