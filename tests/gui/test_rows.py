@@ -9,9 +9,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from PySide6.QtCore import Qt
-from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QFileDialog
+from PySide6.QtCore import QPoint, QPointF, Qt
+from PySide6.QtGui import QGuiApplication, QWheelEvent
+from PySide6.QtWidgets import QApplication, QFileDialog
 from pytestqt.qtbot import QtBot
 from window_driver import settle
 
@@ -276,3 +276,26 @@ def test_that_labels_are_copied_a_line_each(rows_window: MainWindow) -> None:
     rows_window.session.selecting.take(np.array([0, 1]))
     rows_window.actions_by_name["copy_labels"].trigger()
     assert QGuiApplication.clipboard().text() == "bird000\nfish001"
+
+
+def test_that_the_wheel_scrolls_past_a_choice_and_does_not_change_it(
+    qtbot: QtBot, rows_window: MainWindow
+) -> None:
+    by = rows_window.side.colour.by
+    rows_window.map.canvas.setFocus()
+    place = QPointF(by.rect().center())
+    wheel = QWheelEvent(
+        place,
+        QPointF(by.mapToGlobal(by.rect().center())),
+        QPoint(),
+        QPoint(0, -120),
+        Qt.MouseButton.NoButton,
+        Qt.KeyboardModifier.NoModifier,
+        Qt.ScrollPhase.NoScrollPhase,
+        False,
+    )
+    QApplication.sendEvent(by, wheel)
+    assert rows_window.session.document.colouring.by == "cluster"
+    by.setFocus()
+    QApplication.sendEvent(by, wheel)
+    assert rows_window.session.document.colouring.by == "row length"

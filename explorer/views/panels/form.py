@@ -64,6 +64,8 @@ class Section(QWidget):
         label.setFixedHeight(26)
         control.setToolTip(tip)
         control.setAccessibleName(text)
+        if control.focusPolicy() == Qt.FocusPolicy.WheelFocus:
+            control.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         control.installEventFilter(_WHEEL_GUARD)
         control.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
         line.addWidget(label)
