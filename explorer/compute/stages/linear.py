@@ -127,7 +127,7 @@ def table_shape(weights: Weights, name: str) -> tuple[int, int]:
         It is missing, or no table of numbers.
     """
     shape = weights.shape(name)
-    if len(shape) != 2 or not shape[1] or not weights.tensors[name].is_number:
+    if len(shape) != 2 or 0 in shape or not weights.tensors[name].is_number:
         raise ExplorerError(f"{weights.path.name} is not the model that it seems: {name} is no table.")
     return shape[0], shape[1]
 

@@ -111,7 +111,15 @@ class TextSide:
         return found
 
     def cut(self, tokenized: Tokenized) -> tuple[tuple[StageToken, ...], list[str]]:
-        """As many tokens as the model takes, those that end a sequence among them, and what to say of it."""
+        """As many tokens as the model takes, those that end a sequence among them, and what to say of it.
+
+        Raises
+        ------
+        ExplorerError
+            The model takes none.
+        """
+        if self.limit < 1:
+            raise ExplorerError("This model's position table has no row for any token.")
         tokens, closing = tokenized.tokens, tokenized.closing
         if len(tokens) <= self.limit:
             return tokens, []

@@ -227,3 +227,14 @@ def test_that_whole_modules_and_safetensors_run_as_their_state_dicts_do(tmp_path
     for name in ("module.pt", "old.pth", "m.safetensors"):
         run = open_stage_model(tmp_path / name).run(ids=[1, 2])
         assert (run["pooled"].values == whole["pooled"].values).all(), name
+
+
+def test_that_a_model_without_a_place_for_any_token_is_refused(tmp_path: Path) -> None:
+    state = small_translator()
+    state["src_embed.1.pe"] = torch.zeros(1, 0, 16)
+    with pytest.raises(ExplorerError, match="no row for any token"):
+        open_stage_model(save(state, tmp_path / "m.pth")).run(ids=[1])
+    with pytest.raises(ExplorerError, match="wpe.weight is no table"):
+        open_stage_model(
+            save({**small_gpt(), "transformer.wpe.weight": torch.zeros(0, 16)}, tmp_path / "m.pth")
+        )
