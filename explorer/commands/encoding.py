@@ -56,6 +56,8 @@ class Encoding(QObject):
         self._settings = settings
         self._loading: Job | None = None
         self._next = ""
+        self._foreseen: set[str] = set()
+        document.sources_changed.connect(self._foresee)
 
     @property
     def is_loading(self) -> bool:
@@ -81,6 +83,15 @@ class Encoding(QObject):
             self._refuse(gone)
             return
         self._load(table, made_by.path, self._document.set_encoder)
+
+    def _foresee(self) -> None:
+        """Have an index's encoder loaded while its table still is; what fails is told when it is wanted."""
+        for source in self._document.sources:
+            manifest = source.listing.manifest
+            if manifest is not None and source.path not in self._foreseen:
+                self._foreseen.add(source.path)
+                if Path(manifest.encoder.path).exists():
+                    self._jobs.open_encoder(manifest.encoder.path)
 
     def use(self, encoder: str) -> None:
         """Load an encoder for the shown table: a folder, a file, or the name of a cached model."""

@@ -49,9 +49,13 @@ class Mapping(QObject):
         if table is None:
             return
         key = table.key
-        job = self._jobs.pca(key, self._document.settings.dimensions)
+        job = self._pca(key)
         job.finished.connect(lambda positions: self._first_picture(key, positions))
         job.failed.connect(lambda error: self._notices.error(error, ("Try again", self.begin)))
+
+    def _pca(self, key: int) -> Job:
+        settings = self._document.settings
+        return self._jobs.pca(key, settings.dimensions, settings.centred)
 
     def _first_picture(self, key: int, positions: np.ndarray) -> None:
         table = self._document.table
@@ -72,7 +76,7 @@ class Mapping(QObject):
         if key is None:
             return
         if self._document.settings.method == "pca":
-            job = self._jobs.pca(key, self._document.settings.dimensions)
+            job = self._pca(key)
             job.finished.connect(lambda xy: self._if_shown(key, lambda: self._settle(xy, LayoutStage.DONE)))
         else:
             job = self._jobs.umap(key, self._document.settings, None)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import queue
 import threading
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
@@ -27,6 +27,7 @@ _AHEAD = 4  # batches: one with the encoder, one ready, two being filled
 _QUEUED = 2  # tasks a process, so that it never waits for the next
 _MOST_CRASHES = 3  # of processes that never did anything
 _POLL_SECONDS = 0.02
+_WAITING_SECONDS = 0.1
 _PATIENCE_SECONDS = 5.0
 
 
@@ -88,10 +89,16 @@ class Decoders:
             child.end()
         self._children.clear()
 
-    def batches(self, tasks: Iterable[Task]) -> Iterator[Batch]:
+    def batches(self, tasks: Iterable[Task], waiting: Callable[[], object] = lambda: None) -> Iterator[Batch]:
         """Decode pictures ahead of whoever takes the batches; once for each ``Decoders``.
 
         A batch is released when the next one is asked for.
+
+        Parameters
+        ----------
+        tasks : iterable of Task
+        waiting : function
+            Called ten times a second while there is no batch yet; what it raises ends the run.
 
         Raises
         ------
@@ -103,7 +110,11 @@ class Decoders:
         )
         self._feeder.start()
         while True:
-            batch = self._ready.get()
+            try:
+                batch = self._ready.get(timeout=_WAITING_SECONDS)
+            except queue.Empty:
+                waiting()
+                continue
             if batch is None:
                 return
             if isinstance(batch, BaseException):

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from explorer.compute.encoders.base import Encoder
 
 MOST_ENCODERS = 2  # that stay loaded
-_SECONDS_TO_SAVE = 0.4  # less than the session's process waits for its workers
+_SECONDS_TO_SAVE = 2.0  # less than the session's process waits for this one
 
 
 def serve(connection: Connection, folder: Path, device: str) -> NoReturn:

@@ -216,9 +216,13 @@ class _Run:
         portions = _Portions(size)
         self.tell(pace.at(0))
         done = 0
+
+        def waiting() -> None:
+            self.tell(pace.at(done))
+
         with Decoders(preprocessing, min(size, total), processes) as decoders:
             try:
-                for batch in decoders.batches(tasks):
+                for batch in decoders.batches(tasks, waiting):
                     for start, stop in portions.of(len(batch.decoded)):
                         self._take(batch.decoded[start:stop], batch.pixels[start:stop])
                         done += stop - start

@@ -56,7 +56,9 @@ class Pool:
             name: Worker(name, self.folder, device, self._hear, restore)
             for name, restore in ((VECTORS, self._to_restore), (LAYOUT, list))
         }
-        self._workers[ENCODER] = Worker(ENCODER, self.folder, device, self._hear, list, has_children=True)
+        self._workers[ENCODER] = Worker(
+            ENCODER, self.folder, device, self._hear, list, has_children=True, quit_seconds=2.5
+        )
         self._workers[STAGES] = Worker(STAGES, self.folder, device, self._hear, list)
 
     def start(self) -> None:
@@ -99,7 +101,7 @@ class Pool:
         return self._workers[name].pid
 
     def close(self) -> None:
-        """End the workers and remove the session's folder. Takes up to a second."""
+        """End the workers and remove the session's folder. Takes up to a second, or three where a run is to be saved."""
         atexit.unregister(self.close)
         for worker in self._workers.values():
             worker.begin_close()

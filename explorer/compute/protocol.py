@@ -86,10 +86,11 @@ class ReleaseTable(Request):
 
 @dataclass(frozen=True)
 class Project(Request):
-    """For positions by PCA, float32, shape (rows, dimensions)."""
+    """For positions by PCA, float32, shape (rows, dimensions); ``centred``: without each modality's mean."""
 
     key: int
     dimensions: int = 2
+    centred: bool = False
 
 
 @dataclass(frozen=True)
@@ -97,6 +98,7 @@ class BuildGraph(Request):
     """For a NeighbourGraph; ``distinct`` leaves out rows that repeat an earlier one.
 
     Where more than ``most`` rows take part, or than memory is there for, ``seed`` draws landmarks.
+    ``centred`` takes each modality's mean away first.
     """
 
     key: int
@@ -105,6 +107,7 @@ class BuildGraph(Request):
     distinct: bool = False
     most: int | None = None
     seed: int = 0
+    centred: bool = False
 
 
 @dataclass(frozen=True, eq=False)

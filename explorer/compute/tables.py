@@ -13,6 +13,7 @@ import torch
 from numpy.typing import NDArray
 
 from explorer.compute import protocol
+from explorer.compute.centring import centred
 from explorer.compute.agreement import share_kept
 from explorer.compute.checkpoint import Checkpoint
 from explorer.compute.clusters import find_clusters
@@ -38,7 +39,7 @@ from explorer.core.pictures import Pictures
 from explorer.core.regions import Region
 from explorer.core.results import Clusters, NeighbourGraph, PairHistogram, SearchResult, Trust
 from explorer.core.retrieval import Classified
-from explorer.core.table import EmbeddingTable
+from explorer.core.table import MODALITY, EmbeddingTable
 from explorer.readers.table_pictures import pictures_of
 
 
@@ -49,11 +50,16 @@ class Table:
     vectors: Vectors
     labels: Labels | None
     first_twin: NDArray | None = None
+    groups: NDArray[np.int16] | None = None
 
     @cached_property
     def index(self) -> LabelIndex | None:
         """Made when first asked for."""
         return LabelIndex(self.labels) if self.labels is not None else None
+
+    def seen(self, without_means: bool) -> Vectors:
+        """The rows as a layout sees them: as they are, or each less the mean of its modality."""
+        return centred(self.vectors, self.groups) if without_means else self.vectors
 
 
 class Tables:
@@ -121,7 +127,7 @@ class Tables:
         checkpoint(-1.0, f"Moving to {device}")
         scale = math.sqrt(table.dim) if request.scaled else 1.0
         vectors = Vectors(values, health, device, scale)
-        self._tables[request.key] = Table(vectors, table.labels, table.first_twin)
+        self._tables[request.key] = Table(vectors, table.labels, table.first_twin, _groups_of(table))
         self._lost.pop(request.key, None)
         self._tell_device()
         return LoadedTable(
@@ -164,10 +170,11 @@ class Tables:
         self._tell_device()
 
     def _project(self, request: protocol.Project, checkpoint: Checkpoint) -> NDArray[np.float32]:
-        return positions_of(self._of(request.key).vectors, request.dimensions, checkpoint=checkpoint)
+        vectors = self._of(request.key).seen(request.centred)
+        return positions_of(vectors, request.dimensions, checkpoint=checkpoint)
 
     def _build_graph(self, request: protocol.BuildGraph, checkpoint: Checkpoint) -> NeighbourGraph:
-        vectors = self._of(request.key).vectors
+        vectors = self._of(request.key).seen(request.centred)
         graph = neighbour_graph(
             vectors,
             request.k,
@@ -260,6 +267,12 @@ def _pictures_of(path: str, table: EmbeddingTable) -> Pictures | None:
     if table.pictures is not None:
         return table.pictures()
     return pictures_of(Path(path), table.labels, table.metadata, table.rows)
+
+
+def _groups_of(table: EmbeddingTable) -> NDArray[np.int16] | None:
+    """Numbers for the rows' modalities, where the table has several."""
+    column = table.metadata.get(MODALITY)
+    return None if column is None else np.unique(column, return_inverse=True)[1].astype(np.int16)
 
 
 def _watched(values: NDArray, checkpoint: Checkpoint) -> Iterator[NDArray]:

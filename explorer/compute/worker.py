@@ -29,7 +29,6 @@ from explorer.compute.spawning import SPAWN, safe_path
 from explorer.core.errors import ExplorerError
 
 _MOST_CRASHES = 3
-_QUIT_SECONDS = 0.5
 
 # The id of requests that nobody waits for.
 NOBODY = -1
@@ -52,6 +51,8 @@ class Worker:
         The requests (of id NOBODY) to send first after a restart.
     has_children : bool
         The process starts processes of its own. They end with it, whatever ends it.
+    quit_seconds : float
+        How long it may take to end by itself.
     """
 
     def __init__(
@@ -63,6 +64,7 @@ class Worker:
         restore: Callable[[], Sequence[Request]],
         *,
         has_children: bool = False,
+        quit_seconds: float = 0.5,
     ) -> None:
         self.name = name
         self._folder = folder
@@ -70,6 +72,7 @@ class Worker:
         self._listen = listen
         self._restore = restore
         self._has_children = has_children
+        self._quit_seconds = quit_seconds
         self._outbox: queue.SimpleQueue[object] = queue.SimpleQueue()
         self._guard = threading.Lock()
         self._in_hand: dict[int, Request] = {}
@@ -110,7 +113,7 @@ class Worker:
         """Wait for the process to end, and kill it where it takes its time."""
         if self._keeper.ident is None:
             return
-        self._keeper.join(_QUIT_SECONDS)
+        self._keeper.join(self._quit_seconds)
         while self._keeper.is_alive():
             with self._guard:
                 if self._process is not None:

@@ -26,7 +26,7 @@ class ExplorerError(Exception):
         return f"{self.message} {self.hint}".strip()
 
 
-class WorkerLost(ExplorerError):
+class WorkerLost(ExplorerError):  # noqa: N818 - named for what happened
     """The process that did some work has ended before it was done."""
 
 

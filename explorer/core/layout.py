@@ -31,6 +31,8 @@ class LayoutSettings:
     most_rows : int
         Of a larger table so many rows, or as many as there is memory for, drawn by the seed, are laid
         out, and the others placed by their nearest ones among these.
+    centred : bool
+        Each modality's mean is subtracted first: for the picture only, search sees the rows as they are.
     """
 
     method: str = "umap"
@@ -41,6 +43,7 @@ class LayoutSettings:
     seed: int = 42
     dimensions: int = 2
     most_rows: int = 1_000_000
+    centred: bool = False
 
 
 @dataclass(frozen=True, eq=False)

@@ -125,7 +125,7 @@ def format_term(term: Term) -> str:
 
 
 def format_label(label: str, *, quoted: bool = False) -> str:
-    """A label as it is typed in a query: bare where that is read as the same and not unwanted, else quoted."""
+    """A label as it is typed in a query: bare where that is wished and read as the same, else quoted."""
     match = None if quoted else _LEXEME.match(label)
     if match is not None and match.lastgroup == "bare" and match.end() == len(label) and label[0] not in "+-":
         return label

@@ -16,6 +16,9 @@ from explorer.core.index import EncoderIdentity, Manifest
 from explorer.core.labels import Labels
 from explorer.core.pictures import Pictures
 
+# The column of a table that holds vectors of several kinds, such as pictures and captions.
+MODALITY = "modality"
+
 
 class Role(StrEnum):
     """What a table is for in its model."""

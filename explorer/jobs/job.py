@@ -68,7 +68,7 @@ class Job(QObject):
             self._cancel(self)
 
     def pause(self) -> None:
-        """Have the work stand still at its next checkpoint; what it has done stays. Where it can be paused."""
+        """Have work that is ``pausable`` stand still at its next checkpoint; what it has done stays."""
         self._set_paused(True)
 
     def resume(self) -> None:

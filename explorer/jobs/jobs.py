@@ -108,7 +108,7 @@ class Jobs(QObject):
         self._asked: dict[int, _Running] = {}
         self._tables: dict[int, LoadedTable] = {}
         self._graphs: dict[tuple[object, ...], NeighbourGraph] = {}
-        self._projections: dict[tuple[int, int], NDArray[np.float32]] = {}
+        self._projections: dict[tuple[int, int, bool], NDArray[np.float32]] = {}
         self._devices: dict[str, DeviceInfo] = {}
         self._heard.connect(self._take, Qt.ConnectionType.QueuedConnection)
         self.stages = StageJobs(self._id, lambda title, request: self._start(title, _one(request)))
@@ -163,10 +163,10 @@ class Jobs(QObject):
         self._projections = {place: found for place, found in self._projections.items() if place[0] != key}
         self._pool.submit(protocol.ReleaseTable(self._id(), key))
 
-    def pca(self, key: int, dimensions: int = 2) -> Job:
+    def pca(self, key: int, dimensions: int = 2, centred: bool = False) -> Job:
         """Project a table: finishes with positions, float32, shape (rows, dimensions), NaN for quarantined
-        rows."""
-        return self._start("PCA", self._projection(key, dimensions), key=key)
+        rows; ``centred`` takes each modality's mean away first."""
+        return self._start("PCA", self._projection(key, dimensions, centred), key=key)
 
     def neighbour_graph(self, key: int, k: int, metric: Metric) -> Job:
         """Find the k nearest rows of every row: finishes with a NeighbourGraph."""
@@ -354,13 +354,13 @@ class Jobs(QObject):
         self._pool.close()
 
     def worker_pid(self, name: str) -> int | None:
-        """The process id of the ``vectors``, ``layout`` or ``encoder`` worker; None while it is not running."""
+        """The process id of the ``vectors``, ``layout`` or ``encoder`` worker; None while it does not run."""
         return self._pool.pid(name)
 
-    def _projection(self, key: int, dimensions: int, end: float = 1.0) -> Steps:
-        place = (key, dimensions)
+    def _projection(self, key: int, dimensions: int, centred: bool, end: float = 1.0) -> Steps:
+        place = (key, dimensions, centred)
         if place not in self._projections:
-            self._projections[place] = yield Step(protocol.Project(self._id(), key, dimensions), end=end)
+            self._projections[place] = yield Step(protocol.Project(self._id(), *place), end=end)
         return self._projections[place]
 
     def _graph(self, *asked: Any, start: float = 0.0, end: float = 1.0) -> Steps:
@@ -411,12 +411,15 @@ class Jobs(QObject):
         elif taking_part > _SURELY_FIT:
             # Memory may be there for fewer.
             asked += (settings.most_rows,)
+        if settings.centred:
+            asked += (None, 0, True)[len(asked) - 4 :]
         costs = layout_costs(taking_part, table.listing.dim, settings, on_cpu=device == "cpu")
-        first = 0.0 if (key, settings.dimensions) in self._projections else costs.projection
+        shape = settings.dimensions, settings.centred
+        first = 0.0 if (key, *shape) in self._projections else costs.projection
         second = 0.0 if asked in self._graphs else costs.graph
         whole = first + second + costs.layout
         begun, found = first / whole, (first + second) / whole
-        projected = yield from self._projection(key, settings.dimensions, begun)
+        projected = yield from self._projection(key, *shape, begun)
         graph = yield from self._graph(*asked, start=begun, end=found)
         request = protocol.LayOut(
             self._id(),

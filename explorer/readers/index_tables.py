@@ -9,13 +9,13 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from explorer.core.errors import ExplorerError
-from explorer.core.table import EmbeddingTable, OpenedFile, Role
+from explorer.core.table import MODALITY, EmbeddingTable, OpenedFile, Role
 from explorer.readers.arrow_labels import joined
 from explorer.readers.index_files import CAPTION_VECTORS, IMAGE_VECTORS, is_index
 from explorer.readers.picture_index import PictureIndex, open_index, state_notes
 
 BOTH_VECTORS = "pictures_and_captions"
-MODALITY, PICTURE, CAPTION = "modality", "picture", "caption"
+PICTURE, CAPTION = "picture", "caption"
 
 
 def sniff(path: Path, head: bytes) -> bool:

@@ -210,3 +210,34 @@ def test_that_a_table_without_candidates_gives_no_neighbours() -> None:
     )
     assert len(found.rows) == len(found.scores) == 0
     assert found.background.counts.sum() == 0
+
+
+def test_that_repeats_of_a_picture_are_counted_once(random) -> None:
+    rows = random.normal(size=(30, 8)).astype(np.float32)
+    rows[[4, 9]] = rows[2]
+    vectors = vectors_of(rows)
+    twins = np.arange(30)
+    twins[[4, 9]] = 2
+    found = find_neighbours(vectors, Metric.COSINE, 30, terms=(RowTerm(1.0, 5),), first_twin=twins)
+    assert set(found.rows.tolist()) == set(range(30)) - {4, 5, 9}
+    # Of a repeat that is asked for, the first one is not an answer either.
+    own = find_neighbours(vectors, Metric.COSINE, 30, terms=(RowTerm(1.0, 9),), first_twin=twins)
+    assert set(own.rows.tolist()) == set(range(30)) - {2, 4, 9}
+    every = find_neighbours(
+        vectors, Metric.COSINE, 30, terms=(RowTerm(1.0, 9),), first_twin=twins, all_rows=True
+    )
+    assert every.rows[:2].tolist() == [2, 4]
+
+
+def test_that_rows_and_a_vector_are_summed_as_unit_vectors(random) -> None:
+    rows = 5 * random.normal(size=(20, 8)).astype(np.float32)
+    vectors = vectors_of(rows)
+    text = random.normal(size=8)
+    text /= np.linalg.norm(text)
+    for metric in Metric:
+        found = find_neighbours(vectors, metric, 5, terms=(RowTerm(-0.5, 3),), vector=text)
+        np.testing.assert_allclose(found.query, text - 0.5 * rows[3] / np.linalg.norm(rows[3]), atol=1e-6)
+        assert 3 not in found.rows
+    unit = (rows[3] / np.linalg.norm(rows[3])).astype(np.float64)
+    with pytest.raises(ExplorerError, match="cancel out"):
+        find_neighbours(vectors, Metric.COSINE, 5, terms=(RowTerm(-1.0, 3),), vector=unit)
