@@ -296,7 +296,7 @@ def _subtitle(document: Document) -> str:
     parts = []
     if document.answer is not None:
         question = document.answer.question
-        parts.append(f"nearest to {question.text} ({question.metric.value})")
+        parts.append(f"nearest to {question.title} ({question.metric.value})")
     if document.table is not None and document.table.listing.dim <= DRAWN_AS_THEY_ARE:
         parts.append("the two numbers of each row")
     elif document.stage is not LayoutStage.FIRST and settings.method == "umap":

@@ -7,11 +7,17 @@ from numpy.typing import NDArray
 
 from explorer.core.placement import agreement, place_query
 from explorer.document import Answer
+from explorer.views.label_text import shown_label
 from explorer.views.panels.neighbour_model import signed
 
 _CLEAR_MATCH = 3.0
 # The best of a handful of rows cannot stand three standard deviations above the others.
 _FEWEST_ROWS = 30
+
+
+def title(answer: Answer) -> str:
+    """What was asked, as it stands over the answer."""
+    return shown_label(answer.question.title).replace(" - ", " − ")
 
 
 def remark(answer: Answer) -> str:

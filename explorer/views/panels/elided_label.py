@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QRect, QSize, Qt
-from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent, QTextLayout
+from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QLabel
+
+from explorer.views.wrapped_text import wrapped
 
 _Mode = Qt.TextElideMode
 
@@ -16,7 +18,7 @@ class ElidedLabel(QLabel):
     ----------
     text : str
     mode : Qt.TextElideMode
-        Where the last line is cut when the room is too small.
+        Where a single line is cut when the room is too small.
     lines : int
         How many there may be.
     """
@@ -47,20 +49,9 @@ class ElidedLabel(QLabel):
 
     def _shown_lines(self) -> list[str]:
         """The text in lines that fit the width, the last one cut where it must be."""
-        text, metrics = self.text(), self.fontMetrics()
         if self._lines == 1:
-            return [metrics.elidedText(text, self._mode, self.width())]
-        layout = QTextLayout(text, self.font())
-        layout.beginLayout()
-        lines: list[str] = []
-        while (line := layout.createLine()).isValid():
-            line.setLineWidth(self.width())
-            if len(lines) == self._lines - 1:
-                lines.append(metrics.elidedText(text[line.textStart() :], self._mode, self.width()))
-                break
-            lines.append(text[line.textStart() : line.textStart() + line.textLength()])
-        layout.endLayout()
-        return lines
+            return [self.fontMetrics().elidedText(self.text(), self._mode, self.width())]
+        return wrapped(self.text(), self.font(), self.width(), self._lines)
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)

@@ -18,7 +18,7 @@ from explorer.views.dialogs.picture_viewer import PictureViewer
 from explorer.views.file_manager import show_in_file_manager
 from explorer.views.file_url import file_url
 from explorer.views.panels.answer_header import AnswerHeader
-from explorer.views.panels.answer_words import remark
+from explorer.views.panels.answer_words import remark, title
 from explorer.views.panels.form import quiet
 from explorer.views.panels.gallery_detail import GalleryDetail
 from explorer.views.panels.gallery_model import GalleryModel
@@ -180,7 +180,7 @@ class GalleryPanel(QWidget):
             self.remark.hide()
             return
         ranked = max(int(answer.result.background.counts.sum()), listed)
-        self.header.title.setText(answer.question.text.replace(" - ", " − "))
+        self.header.title.setText(title(answer))
         self.header.count.setText(f"{ranked:,} picture{'' if ranked == 1 else 's'}, nearest first")
         self.header.count.setVisible(listed > 0)
         self.header.measure.setText(str(answer.result.metric) if listed else "")

@@ -12,6 +12,7 @@ from explorer.views.fitted import fit
 from explorer.views.panels.neighbour_model import Entry, NeighbourModel
 from explorer.views.theme import current_colours, figures, icon
 from explorer.views.thumbnails import Thumbnails
+from explorer.views.wrapped_text import wrapped
 
 ROW_HEIGHT, PICTURE_ROW_HEIGHT = 26, 36
 _PICTURE = (40, 30)
@@ -89,7 +90,8 @@ class NeighbourDelegate(QStyledItemDelegate):
         picture_left, picture = _EDGE + rank + _GAP, _PICTURE[0] if self.pictures else 0
         label_left = picture_left + (picture + _GAP if picture else 0)
         room = value_left - _GAP - label_left
-        bar = min(max(room - _wanted(QFontMetrics(font), entries) - 2 * _GAP, room // 4), _LONGEST_BAR)
+        least = room // 5 if self.pictures else room // 4
+        bar = min(max(room - _wanted(QFontMetrics(font), entries) - 2 * _GAP, least), _LONGEST_BAR)
         bar_left = value_left - _GAP - bar
         return Columns(
             (_EDGE, rank),
@@ -113,23 +115,17 @@ class NeighbourDelegate(QStyledItemDelegate):
         if self.pictures:
             self._paint_picture(painter, option, columns.picture, entry.row)
         right = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
-        left = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 
-        def write(
-            column: tuple[int, int], text: str, font: QFont, colour: str, side: Qt.AlignmentFlag
-        ) -> None:
+        def write(column: tuple[int, int], text: str, font: QFont, colour: str) -> None:
             painter.setFont(font)
             painter.setPen(QColor(colour))
-            painter.drawText(_part(option.rect, column), side | Qt.TextFlag.TextSingleLine, text)
+            painter.drawText(_part(option.rect, column), right | Qt.TextFlag.TextSingleLine, text)
 
         small = small_figures(option.font)
-        label = QFontMetrics(option.font).elidedText(
-            entry.label, Qt.TextElideMode.ElideRight, columns.label[1]
-        )
-        write(columns.rank, f"{entry.rank:,}", small, colours.quiet, right)
-        write(columns.label, label, option.font, colours.text, left)
-        write(columns.value, entry.value, figures(option.font), colours.text, right)
-        write(columns.above, entry.above, small, colours.quiet, right)
+        write(columns.rank, f"{entry.rank:,}", small, colours.quiet)
+        self._paint_label(painter, option, columns.label, entry.label)
+        write(columns.value, entry.value, figures(option.font), colours.text)
+        write(columns.above, entry.above, small, colours.quiet)
         painter.restore()
 
     def _paint_ground(self, painter: QPainter, option: QStyleOptionViewItem, place: int) -> None:
@@ -141,6 +137,20 @@ class NeighbourDelegate(QStyledItemDelegate):
         painter.setPen(QColor(colours.accent) if focused else Qt.PenStyle.NoPen)
         painter.setBrush(QColor(colours.accent_ground))
         painter.drawRoundedRect(QRectF(option.rect).adjusted(0.5, 0.5, -0.5, -0.5), 6, 6)
+
+    def _paint_label(
+        self, painter: QPainter, option: QStyleOptionViewItem, column: tuple[int, int], label: str
+    ) -> None:
+        """The label on one line; beside a picture there is room for two, which captions need."""
+        lines = wrapped(label, option.font, column[1], 2 if self.pictures else 1)
+        box, spacing = _part(option.rect, column), QFontMetrics(option.font).lineSpacing()
+        top = box.center().y() + 1 - len(lines) * spacing / 2
+        painter.setFont(option.font)
+        painter.setPen(QColor(current_colours().text))
+        left = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
+        for number, line in enumerate(lines):
+            place = QRectF(box.left(), top + number * spacing, box.width(), spacing)
+            painter.drawText(place, left | Qt.TextFlag.TextSingleLine, line)
 
     def _paint_picture(
         self, painter: QPainter, option: QStyleOptionViewItem, column: tuple[int, int], row: int

@@ -20,7 +20,7 @@ from explorer.core.results import Metric
 from explorer.document import Answer, LayoutStage
 from explorer.export.tables import write_neighbours_csv
 from explorer.views.panels.answer_header import AnswerHeader
-from explorer.views.panels.answer_words import remark, trust_sentence
+from explorer.views.panels.answer_words import remark, title, trust_sentence
 from explorer.views.panels.form import heading, quiet
 from explorer.views.panels.neighbour_delegate import NeighbourDelegate
 from explorer.views.panels.neighbour_model import NeighbourModel, signed
@@ -119,9 +119,7 @@ class NeighboursPanel(QWidget):
         self.list.verticalHeader().setDefaultSectionSize(self._delegate.row_height)
         self.model.show(answer, document.table)
         self.header.refresh()
-        self.header.title.setText(
-            "Neighbours" if answer is None else answer.question.text.replace(" - ", " − ")
-        )
+        self.header.title.setText("Neighbours" if answer is None else title(answer))
         listed = self.model.rowCount() > 0
         self.list.setVisible(listed)
         self.empty.setVisible(not listed)
