@@ -7,6 +7,8 @@ from pathlib import Path
 from PySide6.QtCore import QBuffer, QIODevice, QMimeData
 from PySide6.QtGui import QImage
 
+MOST_PICTURES = 8
+
 
 def paths_in(data: QMimeData) -> list[str]:
     """The local files and folders that are named."""
@@ -17,6 +19,17 @@ def picture_file_in(data: QMimeData) -> str | None:
     """The file, where exactly one picture is named."""
     paths = paths_in(data)
     return paths[0] if len(paths) == 1 and is_picture(paths[0]) else None
+
+
+def picture_files_in(data: QMimeData) -> list[str]:
+    """The files, where nothing but pictures is named, and not too many for one question."""
+    paths = paths_in(data)
+    return paths if len(paths) <= MOST_PICTURES and all(map(is_picture, paths)) else []
+
+
+def holds_pixels(data: QMimeData) -> bool:
+    """Whether there is a picture that no file here holds; text that comes with it counts for more."""
+    return data.hasImage() and not paths_in(data) and (data.hasUrls() or not data.hasText())
 
 
 def is_picture(path: str) -> bool:

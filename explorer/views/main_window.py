@@ -27,7 +27,7 @@ from PySide6.QtWidgets import (
 from explorer.commands import Session
 from explorer.views.actions import NEED_ANSWER, NEED_CAPTIONS, NEED_MAP, NEED_TABLE, Actions
 from explorer.views.dock import Dock
-from explorer.views.dropped import paths_in, picture_file_in
+from explorer.views.dropped import holds_pixels, paths_in, picture_files_in
 from explorer.views.file_commands import FileCommands
 from explorer.views.map.canvas import Tool
 from explorer.views.map.map_view import MapView
@@ -284,9 +284,10 @@ class MainWindow(QMainWindow):
 
     def go_to_panel(self, step: int) -> None:
         """Go on to the next part of the window that is shown (or, with -1, to the one before)."""
-        parts = (self.query, self.stack, self.answer, self.lookup, self.stages, self.side)
+        parts = (self.query, self.offer, self.stack, self.answer, self.lookup, self.stages, self.side)
         entrances = {
             self.query: self.query.field,
+            self.offer: self.offer.encoder,
             self.stack: self.map.canvas if self.session.document.table is not None else self.start.choose,
             self.answer: self.answer.entrance,
             self.lookup: self.lookup.field,
@@ -342,7 +343,7 @@ class MainWindow(QMainWindow):
 
     def take_picture(self, data: QMimeData) -> bool:
         """Ask for a picture that was dropped or pasted; False where there is none."""
-        if picture_file_in(data) is None and (not data.hasImage() or data.hasText()):
+        if not picture_files_in(data) and not holds_pixels(data):
             return False
         if self.session.document.table is None or self.session.document.encoder is None:
             self.session.notices.tell(

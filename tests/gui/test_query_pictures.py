@@ -193,6 +193,29 @@ def test_that_a_copied_file_is_asked_by_its_path(qtbot: QtBot, bar: QueryBar) ->
     assert bar.field.text() == ""
 
 
+def test_that_several_pictures_are_one_question(qtbot: QtBot, bar: QueryBar, window: MainWindow) -> None:
+    drop(window, demo.scene(17), demo.scene(31))
+    question = answered(qtbot, bar, "", pictures=2)
+    assert [Path(term.path).name for term in question.pictures] == ["scene-0017.png", "scene-0031.png"]
+    assert {int(row) for row in window.session.document.answer.result.rows[:2]} == {17, 31}
+    first, second = bar.field.chips.chips
+    assert first.geometry().right() < second.geometry().left()
+    qtbot.keyClick(bar.field, Qt.Key.Key_Backspace)
+    answered(qtbot, bar, "", pictures=1)
+    assert best(bar) == 17
+
+
+def test_that_a_picture_dragged_from_a_page_is_asked_by_its_pixels(
+    qtbot: QtBot, bar: QueryBar, window: MainWindow
+) -> None:
+    data = QMimeData()
+    data.setUrls([QUrl("https://example.org/scene.png")])
+    data.setImageData(QImage(str(demo.scene(9))))
+    assert window.take_picture(data)
+    answered(qtbot, bar, "", pictures=1)
+    assert best(bar) == 9
+
+
 def test_that_text_is_still_pasted_as_text(qtbot: QtBot, bar: QueryBar) -> None:
     QApplication.clipboard().setText("two\nstars")
     bar.field.paste()

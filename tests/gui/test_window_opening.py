@@ -184,7 +184,7 @@ def test_that_a_first_picture_that_failed_can_be_tried_again(
 ) -> None:
     session = open_window.session
     with monkeypatch.context() as patched:
-        patched.setattr(session.jobs, "pca", lambda key: _failing(session.jobs))
+        patched.setattr(session.jobs, "pca", lambda *_asked: _failing(session.jobs))
         with qtbot.waitSignal(session.notices.posted, timeout=30_000):
             session.opening.choose_table(str(words_file), session.document.table.listing.name)
     assert session.document.stage is LayoutStage.WAITING

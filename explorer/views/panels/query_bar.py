@@ -24,7 +24,7 @@ from explorer.core.query_text import PictureTerm, text_outline
 from explorer.core.results import Metric
 from explorer.core.text_note import TextNote
 from explorer.document import Question
-from explorer.views.dropped import picture_file_in, png_bytes
+from explorer.views.dropped import holds_pixels, picture_files_in, png_bytes
 from explorer.views.label_text import shown_label
 from explorer.views.panels.count_box import CountBox
 from explorer.views.panels.query_completer import Offer, QueryPopup
@@ -336,11 +336,21 @@ class QueryBar(QWidget):
     # Pictures
 
     def take_pasted(self, data: QMimeData) -> bool:
-        """Ask for a picture that is pasted or dropped, whether it is a file or only pixels; else False."""
-        path = picture_file_in(data)
-        if path is not None:
-            self._session.asking.ask_picture(path, text=self.field.text())
-        elif data.hasImage() and not data.hasText():
+        """Ask for pictures that are pasted or dropped, files or only pixels, in place of those before.
+
+        Returns
+        -------
+        bool
+            False where there are none.
+        """
+        paths = picture_files_in(data)
+        if len(paths) == 1:
+            self._session.asking.ask_picture(paths[0], text=self.field.text())
+        elif paths:
+            pictures = tuple(PictureTerm(1.0, path) for path in paths)
+            self._session.document.set_query_pictures(pictures)
+            self._session.asking.ask(self.field.text())
+        elif holds_pixels(data):
             self._session.asking.paste_picture(png_bytes(data.imageData()), text=self.field.text())
         else:
             return False
