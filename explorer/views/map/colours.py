@@ -77,7 +77,7 @@ class Colours(QObject):
         """Whether a column's values are still being read; begins with it where that takes long."""
         document = self._session.document
         table = document.table
-        if table is None or table.listing.rows <= AT_ONCE or by not in document.columns or by in self._read:
+        if table is None or table.listing.rows <= AT_ONCE or by not in table.metadata or by in self._read:
             return False
         if self._reading is None:
             columns = document.columns
