@@ -367,6 +367,8 @@ class MainWindow(QMainWindow):
             self.restoreGeometry(QByteArray.fromBase64(settings.geometry.encode()))
         if settings.docks:
             self.restoreState(QByteArray.fromBase64(settings.docks.encode()), DOCK_STATE_VERSION)
+            # Nothing is selected yet: it comes out with the first rows.
+            self.selection_dock.hide()
 
     def closeEvent(self, event: QCloseEvent) -> None:
         if self.actions_by_name["only_map"].isChecked():
