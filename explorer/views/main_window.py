@@ -284,16 +284,18 @@ class MainWindow(QMainWindow):
 
     def go_to_panel(self, step: int) -> None:
         """Go on to the next part of the window that is shown (or, with -1, to the one before)."""
-        parts = (self.query, self.offer, self.stack, self.answer, self.lookup, self.stages, self.side)
         entrances = {
             self.query: self.query.field,
             self.offer: self.offer.encoder,
+            self.filter: self.filter.field,
             self.stack: self.map.canvas if self.session.document.table is not None else self.start.choose,
             self.answer: self.answer.entrance,
             self.lookup: self.lookup.field,
             self.stages: self.stages.entrance,
+            self.selection: self.selection.list,
             self.side: self.side.sources.tree,
         }
+        parts = tuple(entrances)
         focused = QApplication.focusWidget()
         at = next((i for i, part in enumerate(parts) if focused and part.isAncestorOf(focused)), -1)
         for place in range(at + step, at + step * (len(parts) + 1), step):
