@@ -42,6 +42,7 @@ class Filtering(QObject):
         self._want_scores = want_scores
         self._job: Job | None = None
         self._held = ""
+        self._settled = True
         self._speaks_of: set[str] = set()
         document.filter_changed.connect(self._filter_changed)
         document.answer_changed.connect(lambda: self._again("score"))
@@ -67,9 +68,16 @@ class Filtering(QObject):
             return 0
         return document.table.listing.rows if document.filtered is None else int(document.filtered.sum())
 
-    def apply(self, text: str) -> None:
-        """Filter by a condition; blank text filters nothing out."""
-        text = text.strip()
+    def apply(self, text: str, *, settled: bool = True) -> None:
+        """Filter by a condition; blank text filters nothing out.
+
+        Parameters
+        ----------
+        text : str
+        settled : bool
+            False for a text that is still being typed: what it grows into is undone with it.
+        """
+        text, self._settled = text.strip(), settled
         try:
             condition = parse_filter(text)
         except ExplorerError as error:
@@ -118,7 +126,7 @@ class Filtering(QObject):
 
     def _put(self, text: str, speaks_of: set[str], fitting: NDArray[np.bool_] | None) -> None:
         self._held, self._speaks_of = text, speaks_of
-        self._document.set_filter(text, fitting)
+        self._document.set_filter(text, fitting, draft=not self._settled)
 
     def _filter_changed(self) -> None:
         """Take up a condition that undo has brought back, or let go of the last table's."""

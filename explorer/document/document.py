@@ -87,6 +87,7 @@ class Document:
         self.selection: NDArray[np.int64] = NO_ROWS
         self.isolation: Isolation | None = None
         self.filter = ""
+        self._filter_is_draft = False
         self.filtered: NDArray[np.bool_] | None = None
         self.regions: tuple[Region, ...] = ()
         self._given_names: dict[str, str] = {}
@@ -267,7 +268,7 @@ class Document:
             )
             self._did(text, "isolation", self.isolation, isolation)
 
-    def set_filter(self, text: str, fitting: NDArray[np.bool_] | None) -> None:
+    def set_filter(self, text: str, fitting: NDArray[np.bool_] | None, *, draft: bool = False) -> None:
         """Dim the rows that a condition does not hold for.
 
         Parameters
@@ -276,12 +277,16 @@ class Document:
             The condition as typed; blank for none.
         fitting : bool array, shape (rows,), or None
             Where it holds. For the present condition, what has become of it meanwhile.
+        draft : bool
+            It is still being typed: what it grows into is one change with it.
         """
         self.filtered = fitting
         if text == self.filter:
             self.filter_changed.emit()
         else:
-            self._did(f"filter {text}" if text else "clear the filter", "filter", self.filter, text)
+            words = f"filter {text}" if text else "clear the filter"
+            self._did(words, "filter", self.filter, text, merge=self._filter_is_draft)
+        self._filter_is_draft = draft
 
     def set_regions(self, regions: tuple[Region, ...]) -> None:
         """Take in the dense parts of the map as it is now; one found again keeps the name it was given."""

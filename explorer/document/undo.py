@@ -49,11 +49,12 @@ class UndoStack:
     undone: list[Change] = field(default_factory=list)
 
     def push(self, change: Change, *, merge: bool = False) -> None:
-        """Note a change; with ``merge``, one of the same text and part as the last is one with it."""
-        last = self.done[-1] if self.done else None
-        if merge and last is not None and (last.text, last.part) == (change.text, change.part):
-            change = Change(change.text, change.part, self.done.pop().before, change.after)
+        """Note a change; with ``merge``, it is one with the last where that was to the same part."""
         self.undone.clear()
+        if merge and self.done and self.done[-1].part == change.part:
+            change = Change(change.text, change.part, self.done.pop().before, change.after)
+            if change.before == change.after:
+                return
         self.done.append(change)
         held = sum(each.nbytes for each in self.done)
         while len(self.done) > MOST_CHANGES or (held > MOST_BYTES and len(self.done) > 1):

@@ -193,7 +193,7 @@ class FilterBar(QFrame):
         if settled:
             self.popup.hide()
         self._settled = settled
-        self._session.filtering.apply(self.field.text())
+        self._session.filtering.apply(self.field.text(), settled=settled)
 
     def _rejected(self, error: ExplorerError) -> None:
         """Show what is wrong; while typing, not that the end is still missing."""
