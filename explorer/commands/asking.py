@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,7 +12,6 @@ from PySide6.QtCore import QObject, Signal
 from explorer.commands.label_indexing import LabelIndexing
 from explorer.commands.notices import Notices
 from explorer.commands.query_vectors import QueryVectors
-from explorer.core.class_list import TEMPLATE, sentences_of
 from explorer.core.encoder_info import EncodedParts, EncoderInfo
 from explorer.core.errors import ExplorerError
 from explorer.core.label_index import LabelIndex
@@ -21,12 +19,10 @@ from explorer.core.query import RowTerm, format_label, parse_partial
 from explorer.core.query_outline import outline
 from explorer.core.query_text import PictureTerm, Understood, understand
 from explorer.core.results import SearchResult
-from explorer.core.retrieval import Classified, Retrieval
 from explorer.core.table import Role
 from explorer.core.text_note import TextNote
 from explorer.core.wording import counted
-from explorer.document import Answer, Document, Question, ZeroShot
-from explorer.document.colouring import ZERO_SHOT, Colouring
+from explorer.document import Answer, Document, Question
 from explorer.document.settings import Settings
 from explorer.jobs import Job, Jobs
 
@@ -382,72 +378,6 @@ class Asking(QObject):
     def more_like(self, row: int) -> None:
         """Ask for what is nearest to a row's picture."""
         self.ask_row(row)
-
-    # Judging the whole table by the encoder
-
-    def zero_shot(self, classes: Sequence[str], template: str = TEMPLATE) -> None:
-        """Colour the map by the class that each row is nearest to.
-
-        Parameters
-        ----------
-        classes : sequence of str
-        template : str
-            The sentence that each class is put into, at ``{}``.
-        """
-        table, encoder = self._document.table, self._document.encoder
-        wanted = tuple(classes)
-        if table is None:
-            return
-        try:
-            sentences = sentences_of(wanted, template)
-        except ExplorerError as error:
-            self._notices.error(error)
-            return
-        if encoder is None or not encoder.has_text:
-            self._notices.error(
-                ExplorerError("There is no encoder to read the classes.", "Choose one for this table.")
-            )
-            return
-        key = table.key
-
-        def encoded(parts: EncodedParts) -> None:
-            job = self._jobs.classify(
-                key,
-                parts.vectors,
-                encoder.similarity_kind,
-                encoder.similarity_scale,
-                encoder.similarity_bias,
-            )
-            job.finished.connect(classified)
-            job.failed.connect(self._notices.error)
-
-        def classified(found: Classified) -> None:
-            shown = self._document.table
-            if shown is not None and shown.key == key:
-                trained = encoder.similarity_kind is not None
-                self._document.set_zero_shot(ZeroShot(wanted, found.codes, found.probability, trained))
-                self._document.set_colouring(Colouring(by=ZERO_SHOT))
-
-        job = self._jobs.encode(encoder.path, sentences)
-        job.finished.connect(encoded)
-        job.failed.connect(self._notices.error)
-
-    def evaluate(self) -> Job | None:
-        """Measure how well the shown index's captions and pictures find each other."""
-        table = self._document.table
-        if table is None:
-            return None
-        key = table.key
-        job = self._jobs.evaluate(table.path)
-
-        def arrived(retrieval: Retrieval) -> None:
-            shown = self._document.table
-            if shown is not None and shown.key == key:
-                self._document.set_retrieval(retrieval)
-
-        job.finished.connect(arrived)
-        job.failed.connect(self._notices.error)
-        return job
 
     def close(self) -> None:
         """Stop what is under way."""

@@ -10,6 +10,7 @@ from explorer.commands.grouping import Grouping
 from explorer.commands.index_news import IndexNews
 from explorer.commands.indexing import Indexing
 from explorer.commands.isolating import Isolating
+from explorer.commands.judging import Judging
 from explorer.commands.mapping import Mapping
 from explorer.commands.notices import Notices
 from explorer.commands.opening import Opening
@@ -42,6 +43,7 @@ class Session:
     encoding : Encoding
     indexing : Indexing
     news : IndexNews
+    judging : Judging
     staging : Staging
     """
 
@@ -61,6 +63,7 @@ class Session:
         self.opening = Opening(document, jobs, self.notices, settings)
         self.encoding = Encoding(document, jobs, self.notices, settings)
         self.indexing = Indexing(document, jobs, self.notices, settings)
+        self.judging = Judging(document, jobs, self.notices)
         jobs.worker_restarted.connect(self._tell_of_restart)
         self.opening.reading_begun.connect(self.mapping.make_way)
         self.opening.reading_failed.connect(self.mapping.take_up)

@@ -182,7 +182,7 @@ def test_that_an_encoder_of_another_dimension_or_for_another_index_is_refused(
 
 def test_that_typed_classes_colour_the_map(qtbot, scenes):
     document = scenes.document
-    scenes.asking.zero_shot(["heart", "star", "circle"], "a {}")
+    scenes.judging.zero_shot(["heart", "star", "circle"], "a {}")
     qtbot.waitUntil(lambda: document.zero_shot is not None, timeout=demo.PATIENCE)
     found = document.zero_shot
     assert found.classes == ("heart", "star", "circle")
@@ -200,7 +200,7 @@ def test_that_typed_classes_colour_the_map(qtbot, scenes):
 
 
 def test_that_recall_is_measured_both_ways(qtbot, scenes):
-    scenes.asking.evaluate()
+    scenes.judging.evaluate()
     qtbot.waitUntil(lambda: scenes.document.retrieval is not None, timeout=demo.PATIENCE)
     found = scenes.document.retrieval
     assert (found.text_to_image.queries, found.image_to_text.queries) == (300, demo.COUNT)

@@ -96,7 +96,7 @@ class RecallDialog(QDialog):
 
     def measure(self) -> None:
         """Measure anew."""
-        job = self._session.asking.evaluate()
+        job = self._session.judging.evaluate()
         if job is None:
             return
         self._job = job

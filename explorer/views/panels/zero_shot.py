@@ -52,7 +52,7 @@ class ZeroShotSection(Section):
     def colour(self) -> None:
         """Colour the map by the classes typed."""
         if self.go.isEnabled():
-            self._session.asking.zero_shot(classes_of(self.field.toPlainText()), self.template.text())
+            self._session.judging.zero_shot(classes_of(self.field.toPlainText()), self.template.text())
 
     def _show_state(self) -> None:
         """Say how many classes are named, or what is missing; nothing of an empty field."""
