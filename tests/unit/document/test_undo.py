@@ -178,3 +178,19 @@ def test_that_packed_rows_come_back(case: tuple[int, frozenset[int]]) -> None:
     packed = PackedRows.of(ascending, total)
     assert packed.rows.tolist() == ascending.tolist()
     assert packed.nbytes <= max(total // 8 + 1, 4 * len(ascending))
+
+
+def test_that_a_condition_is_undone_whole_however_often_typing_paused() -> None:
+    document = made_document()
+    document.set_filter("norm > 1", None)
+    for draft in ("r", "rank", "rank < 3"):
+        document.set_filter(draft, None, draft=True)
+    document.set_filter("rank < 30", None)
+    document.set_filter("norm < 9", None)
+    document.undo()
+    assert document.filter == "rank < 30"
+    document.undo()
+    assert document.filter == "norm > 1"
+    document.set_filter("x", None, draft=True)
+    document.set_filter("norm > 1", None)
+    assert [change.text for change in document.changes.done] == ["filter norm > 1"], "typed and taken back"
