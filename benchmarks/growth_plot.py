@@ -11,11 +11,15 @@ from PySide6.QtGui import QColor, QFontMetricsF, QImage, QPainter, QPen, QPolygo
 from explorer.export.text import font
 from explorer.render.palette import LIGHT
 
-WIDTH, HEIGHT, SCALE = 760, 400, 2
-PLOT = QRectF(64, 52, 480, 290)
+WIDTH, HEIGHT, SCALE = 720, 390, 2
+PLOT = QRectF(64, 52, 540, 290)
 LOW, HIGH = 1.0, 10_000.0
 """Milliseconds at the bottom and at the top."""
-SHOWN = ("frame while moving", "full-quality frame", "recolour by another column")
+SHOWN = {
+    "frame while moving": "while moving",
+    "full-quality frame": "a full frame",
+    "recolour by another column": "new colours",
+}
 BUDGET = 16.0
 
 
@@ -29,9 +33,9 @@ def draw_growth(found: Mapping[int, Mapping[str, tuple[float, float | None]]], p
     sizes = sorted(found)
     _draw_axes(painter, sizes)
     ends = []
-    for number, name in enumerate(SHOWN):
+    for number, (name, short) in enumerate(SHOWN.items()):
         colour = QColor(LIGHT.categories[number])
-        for party, words in ((0, name), (1, f"{name}, ScatterPlotItem")):
+        for party, words in ((0, short), (1, f"ScatterPlotItem, {short}")):
             points = [
                 QPointF(_x(rows, sizes), _y(time))
                 for rows in sizes
@@ -63,19 +67,19 @@ def _draw_axes(painter: QPainter, sizes: list[int]) -> None:
         _write(painter, QPointF(PLOT.left() - 8, _y(time) + 4), f"{time:,.0f}", LIGHT.quiet, right=True)
     painter.setPen(QPen(QColor(LIGHT.quiet), 1, Qt.PenStyle.DotLine))
     painter.drawLine(QLineF(PLOT.left(), _y(BUDGET), PLOT.right(), _y(BUDGET)))
-    _write(painter, QPointF(PLOT.left() + 4, _y(BUDGET) - 5), "16 ms: 60 frames a second", LIGHT.quiet)
+    _write(painter, QPointF(PLOT.left() + 44, _y(BUDGET) - 5), "16 ms: 60 frames a second", LIGHT.quiet)
     for rows in sizes:
-        centre = QPointF(_x(rows, sizes) + 26, PLOT.bottom() + 20)
-        _write(painter, centre, f"{rows:,}", LIGHT.quiet, right=True)
+        left = _x(rows, sizes) - QFontMetricsF(font(12)).horizontalAdvance(f"{rows:,}") / 2
+        _write(painter, QPointF(left, PLOT.bottom() + 20), f"{rows:,}", LIGHT.quiet)
 
 
 def _draw_names(painter: QPainter, ends: list[tuple[QPointF, str, QColor]]) -> None:
     """Each beside the end of its line, or a little above, so that none covers another."""
-    floor = math.inf
+    floors: dict[int, float] = {}
     for end, words, colour in sorted(ends, key=lambda each: -each[0].y()):
-        base = min(end.y() + 4, floor)
-        floor = base - 15
-        _write(painter, QPointF(PLOT.right() + 10, base), words, colour.name())
+        base = min(end.y() + 4, floors.get(round(end.x()), math.inf))
+        floors[round(end.x())] = base - 15
+        _write(painter, QPointF(end.x() + 10, base), words, colour.name())
 
 
 def _write(

@@ -11,9 +11,9 @@ from __future__ import annotations
 import os
 import sys
 import time
+import tracemalloc
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from pathlib import Path
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
@@ -126,7 +126,7 @@ class Ours:
     def recoloured(self, turn: int) -> None:
         codes = (self.figure.codes + turn) % CATEGORIES  # as from another column
         figure = self.figure_for(self.base, moving=False, codes=codes)
-        draw_points(figure, self.raster)
+        draw_points(replace(figure, density=False), self.raster)
         self.show(figure)
 
     def slices(self) -> Iterator[float]:
@@ -218,11 +218,6 @@ def milliseconds(turn: Turn, times: int, share: float = 0.5) -> float:
     return 1e3 * float(np.quantile([seconds_of(lambda i=i: turn(i))[0] for i in range(1, times + 1)], share))
 
 
-def resident() -> int:
-    """Bytes that the process holds now."""
-    return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
-
-
 Figures = dict[str, tuple[float, float | None]]
 
 
@@ -231,11 +226,14 @@ def measure(rows: int) -> Figures:
     xy, codes = clusters(rows)
     screen = Screen()
     Ours(*clusters(1000), screen).frame(0)
-    before = resident()
+    tracemalloc.start()
     ours = Ours(xy, codes, screen)
-    ours.moving_frame(0)
+    for turn in range(0, MOVES, 6):
+        ours.moving_frame(turn)
     ours.frame(0)
-    bytes_a_row = (resident() - before) / rows + codes.itemsize + xy.itemsize * 2
+    kept, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    bytes_a_row = kept / rows + codes.itemsize + xy.itemsize * 2
     lasso = lasso_of_half(xy)
     turns: dict[str, tuple[Turn, int, float]] = {
         "frame while moving": (ours.moving_frame, MOVES, 0.95),
