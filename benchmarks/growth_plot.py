@@ -74,12 +74,14 @@ def _draw_axes(painter: QPainter, sizes: list[int]) -> None:
 
 
 def _draw_names(painter: QPainter, ends: list[tuple[QPointF, str, QColor]]) -> None:
-    """Each beside the end of its line, or a little above, so that none covers another."""
+    """Each beside the end of its line, or above it, so that none covers another or a line."""
     floors: dict[int, float] = {}
     for end, words, colour in sorted(ends, key=lambda each: -each[0].y()):
-        base = min(end.y() + 4, floors.get(round(end.x()), math.inf))
+        inside = end.x() < PLOT.right() - 1
+        base = min(end.y() + (-8 if inside else 4), floors.get(round(end.x()), math.inf))
         floors[round(end.x())] = base - 15
-        _write(painter, QPointF(end.x() + 10, base), words, colour.name())
+        place = QPointF(end.x() + (4 if inside else 10), base)
+        _write(painter, place, words, colour.name(), right=inside)
 
 
 def _write(
