@@ -222,6 +222,19 @@ def test_that_tables_without_pictures_and_empty_answers_say_what_to_do(shown: Sh
     assert shown.panel.empty.text() == "Open an index of pictures, or drop a folder of them."
 
 
+def test_that_the_chosen_picture_stands_beside_the_others_where_there_is_width(shown: Shown) -> None:
+    shown.answer(np.arange(30))
+    panel = shown.panel
+    assert panel.detail.geometry().bottom() < panel.view.geometry().top()
+    panel.resize(900, 500)
+    QApplication.processEvents()
+    assert panel.detail.geometry().right() < panel.view.geometry().left()
+    assert panel.view.arrangement.width < 600
+    panel.resize(320, 760)
+    QApplication.processEvents()
+    assert panel.detail.geometry().bottom() < panel.view.geometry().top()
+
+
 def test_that_a_hidden_gallery_loads_nothing_and_follows_once_it_is_seen(qtbot: QtBot, shown: Shown) -> None:
     settle(qtbot, shown)
     shown.panel.hide()

@@ -96,6 +96,7 @@ class PictureViewer(QDialog):
         self.name.setToolTip(shown_label(model.file(place)) if model.file(place) else "")
         captions = model.captions(place)
         self.caption.setText(shown_label(captions[0]) if captions else "")
+        self.caption.setVisible(bool(captions))
         self.caption.setToolTip("\n".join(map(shown_label, captions)))
         self._show_picture(row)
 

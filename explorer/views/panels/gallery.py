@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 from PySide6.QtCore import QEvent, QModelIndex, QObject, Qt, Signal
-from PySide6.QtGui import QAction, QGuiApplication, QImage, QKeySequence, QShowEvent
+from PySide6.QtGui import QAction, QGuiApplication, QImage, QKeySequence, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QFileDialog, QMenu, QSizePolicy, QSplitter, QVBoxLayout, QWidget
 
 from explorer.commands import Session
@@ -27,6 +27,7 @@ from explorer.views.thumbnails import Thumbnails
 
 MORE_AT_ONCE, GROWTH = 1000, 10
 _DETAIL, _LINES = 330, 400
+_LEAST_WIDE = 560
 
 
 class GalleryPanel(QWidget):
@@ -138,6 +139,16 @@ class GalleryPanel(QWidget):
         return menu
 
     # Showing
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Put the chosen picture beside the others where there is more width than height."""
+        super().resizeEvent(event)
+        size = event.size()
+        wide = size.width() > max(size.height(), _LEAST_WIDE)
+        orientation = Qt.Orientation.Horizontal if wide else Qt.Orientation.Vertical
+        if orientation != self.split.orientation():
+            self.split.setOrientation(orientation)
+            self.split.setSizes([_DETAIL, _LINES])
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
