@@ -240,6 +240,10 @@ class Columns(Mapping[str, Column]):
             self._known[name] = Column(name, self._metadata[name])
         return self._known[name]
 
+    def known(self, name: str) -> Column | None:
+        """A column that has been recognised already; None for any other."""
+        return self._known.get(name)
+
     def __iter__(self) -> Any:
         return iter(self._metadata)
 

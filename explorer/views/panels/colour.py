@@ -7,6 +7,7 @@ from dataclasses import replace
 from PySide6.QtWidgets import QComboBox, QLabel, QSizePolicy, QSpinBox, QWidget
 
 from explorer.commands import Session
+from explorer.commands.filtering import AT_ONCE
 from explorer.core.clustering import HDBSCAN, K_MEANS
 from explorer.core.columns import Column, Kind
 from explorer.document.colouring import CLUSTER, PALETTES, SCALES, ZERO_SHOT, choices
@@ -43,6 +44,7 @@ class ColourSection(Section):
         self.item.setInsertPolicy(QComboBox.InsertPolicy.NoInsert)
         self.palette_choice = _choice(*PALETTES)
         self.labels = _choice(*DENSITIES)
+        self._column: Column | None = None
         self._rows: dict[str, tuple[QLabel, QWidget]] = {}
         for name, control, tip in (
             ("By", self.by, "What the colour of a point says"),
@@ -70,6 +72,7 @@ class ColourSection(Section):
         self.labels.textActivated.connect(document.set_label_density)
         document.table_changed.connect(self.refresh)
         document.colours_changed.connect(self.refresh)
+        session.jobs.job_ended.connect(lambda _job: self._refresh_column())
 
     def refresh(self) -> None:
         """Show the document's choices."""
@@ -81,7 +84,9 @@ class ColourSection(Section):
         if document.zero_shot is not None:
             names = (ZERO_SHOT, *names)
         colouring = document.colouring
-        column = document.columns.get(colouring.by)
+        large = document.table.listing.rows > AT_ONCE
+        # A large table's columns are read beside the window's thread: its job's end leads here again.
+        column = document.columns.known(colouring.by) if large else document.columns.get(colouring.by)
         _fill(self.by, names, colouring.by)
         self.method.setCurrentText(colouring.clustering.method)
         for box, value in (
@@ -96,7 +101,14 @@ class ColourSection(Section):
             _fill(self.item, (FIRST_ITEM, *column.items.names[:MOST_ITEMS]), colouring.item or FIRST_ITEM)
         self.palette_choice.setCurrentText(colouring.palette)
         self.labels.setCurrentText(document.label_density)
+        self._column = column
         self._show_rows(colouring.by, column, colouring.clustering.method)
+
+    def _refresh_column(self) -> None:
+        document = self._session.document
+        column = document.columns.known(document.colouring.by)
+        if column is not None and column is not self._column:
+            self.refresh()
 
     def _show_rows(self, by: str, column: Column | None, method: str) -> None:
         clusters = by == CLUSTER
