@@ -25,6 +25,17 @@ from dataclasses import dataclass
 
 from explorer.core.errors import ExplorerError
 
+EXAMPLES = (
+    ("year >= 1990 and kind = noun", "columns; or, not, brackets"),
+    ("kind in (noun, verb)", "one of several"),
+    ("date < 2020-01-01, date = 2020-05", "days, months, years"),
+    ("caption contains dog", "a text within"),
+    ("label ~ /ing$/, label !~ /^un/i", "a regular expression, or not"),
+    ('"new york", /ing$/, dog', "within the label"),
+    ("score > 0.5", "similarity to the query"),
+    ("rank < 1000, norm > 2, cluster = 3, trust < 0.2", "what the session knows"),
+    ("year is missing, year is known", "with no value, or one"),
+)
 OPERATORS = ("=", "!=", "<", "<=", ">", ">=", "~", "!~", "contains", "in", "is")
 KEYWORDS = ("and", "or", "not")
 MOST_NESTED = 100

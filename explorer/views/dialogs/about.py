@@ -5,6 +5,7 @@ from __future__ import annotations
 from PySide6.QtGui import QKeySequence
 
 from explorer import __version__
+from explorer.core.filter_query import EXAMPLES
 from explorer.views.actions import MENUS, Entry
 
 POINTING = (
@@ -37,7 +38,7 @@ def shortcuts_text() -> str:
     from html import escape
 
     lines = []
-    for title, rows in {**sections, "On the map": POINTING, "Among pictures": GALLERY}.items():
+    for title, rows in {**sections, "On the map": POINTING, "Among pictures": GALLERY, "To filter by": EXAMPLES}.items():
         lines.append(f"<tr><td colspan='2' style='padding-top:12px'><b>{title}</b></td></tr>")
         lines += [
             f"<tr><td>{escape(what)}</td><td style='padding-left:24px'>{escape(does)}</td></tr>"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from html import escape
+
 from PySide6.QtCore import QEvent, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QFocusEvent, QIcon, QKeyEvent, QPalette
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QLineEdit, QPushButton, QToolButton, QWidget
@@ -9,23 +11,19 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QLineEdit, QPushButto
 from explorer.commands import Session
 from explorer.core.errors import ExplorerError
 from explorer.core.filter_completion import completions
-from explorer.core.filter_query import FilterError
+from explorer.core.filter_query import EXAMPLES, FilterError
 from explorer.core.wording import counted
 from explorer.views.panels.query_completer import Offer, QueryPopup
 from explorer.views.theme import current_colours, error_colours, figures, icon
 
 APPLY_AFTER_MS = 300
-EXAMPLES = 'year >= 1990 and kind = noun   ·   caption contains dog   ·   label ~ /ing$/   ·   "new york"'
-HELP = """Conditions on the table's columns and on labels:
-year >= 1990 and kind = noun      columns; or, not, ( )
-kind in (noun, verb)              one of several
-date < 2020-01-01, date = 2020    days, months, years
-caption contains dog              a text within
-label ~ /ing$/, !~                a regular expression, or not
-"new york", dog                   within the label
-score > 0.5                       similarity to the query
-rank < 1000, norm > 2, cluster = 3, trust < 0.2
-year is missing, year is known"""
+PLACEHOLDER = 'year >= 1990 and kind = noun   ·   caption contains dog   ·   label ~ /ing$/   ·   "new york"'
+HELP = "<table>{}</table>".format(
+    "".join(
+        f"<tr><td>{escape(condition)}</td><td style='padding-left:16px'>{escape(meaning)}</td></tr>"
+        for condition, meaning in EXAMPLES
+    )
+)
 
 
 class FilterBar(QFrame):
@@ -46,7 +44,7 @@ class FilterBar(QFrame):
         self.setObjectName("filterBar")
         self.sign = QLabel()
         self.field = _Field()
-        self.field.setPlaceholderText(EXAMPLES)
+        self.field.setPlaceholderText(PLACEHOLDER)
         self.field.setAccessibleName("Filter")
         self.field.setToolTip(HELP)
         self.popup = QueryPopup(self.field)
