@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 
 import numpy as np
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 
 from explorer.core.columns import Column, Columns, label_column
 from explorer.core.filter_completion import completions
-from explorer.core.filter_query import FilterError, as_typed, columns_in, parse_filter, tokens_of
+from explorer.core.filter_query import EXAMPLES, FilterError, as_typed, columns_in, parse_filter, tokens_of
 from explorer.core.filter_rows import rows_fitting
 from explorer.core.labels import Labels
 
@@ -236,3 +237,9 @@ def test_that_names_values_and_operators_are_proposed(text: str, options: tuple[
     found = completions(text, len(text), COLUMNS)
     assert found.options[: len(options)] == options
     assert found.end == len(text)
+
+
+@pytest.mark.parametrize("text", [text for text, _ in EXAMPLES])
+def test_that_the_examples_shown_are_conditions(text: str) -> None:
+    for condition in re.split(r", (?![^(]*\))", text):
+        assert parse_filter(condition) is not None
