@@ -38,7 +38,12 @@ def shortcuts_text() -> str:
     from html import escape
 
     lines = []
-    for title, rows in {**sections, "On the map": POINTING, "Among pictures": GALLERY, "To filter by": EXAMPLES}.items():
+    for title, rows in {
+        **sections,
+        "On the map": POINTING,
+        "Among pictures": GALLERY,
+        "To filter by": EXAMPLES,
+    }.items():
         lines.append(f"<tr><td colspan='2' style='padding-top:12px'><b>{title}</b></td></tr>")
         lines += [
             f"<tr><td>{escape(what)}</td><td style='padding-left:24px'>{escape(does)}</td></tr>"
