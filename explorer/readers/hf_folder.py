@@ -8,17 +8,15 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from pathlib import Path, PurePosixPath, PureWindowsPath
-from typing import Any
+from pathlib import Path
 
 from explorer.core.errors import ExplorerError
 from explorer.core.table import EmbeddingTable, OpenedFile
-from explorer.readers import other_kinds, safetensors_file, torch_legacy, torch_zip, vocabulary
+from explorer.readers import other_kinds, vocabulary
 from explorer.readers.assemble import SHARD, assemble
-from explorer.readers.contents import Contents
 from explorer.readers.hf_config import read_json
+from explorer.readers.weight_files import is_inside, is_weights, read_weight_files, shards_of
 
-_HEAD = 4096
 _STANDARD = (
     "model.safetensors.index.json",
     "model.safetensors",
@@ -55,17 +53,17 @@ def read(path: Path) -> OpenedFile:
         There are no weights, a shard is missing, or it is not clear which weights are meant.
     """
     if not path.is_dir():
-        contents, count = _sharded(path)
-        return assemble(path, f"checkpoint in {count} shards", contents)
+        shards = shards_of(path)
+        return assemble(path, f"checkpoint in {len(shards)} shards", read_weight_files(shards))
     folder = _snapshot(path)
     if (folder / "model_index.json").is_file():
         return _read_diffusers(path, folder)
     for part in _modules(folder):
         weights = _weights_in(part)
         if weights:
-            contents, count = _sharded(weights[0]) if weights[0].suffix == ".json" else _joined(weights)
-            file_format = "Hugging Face folder" + (f", {count} shards" if count > 1 else "")
-            return replace(assemble(part, file_format, contents), path=path)
+            files = shards_of(weights[0]) if weights[0].suffix == ".json" else weights
+            file_format = "Hugging Face folder" + (f", {len(files)} shards" if len(files) > 1 else "")
+            return replace(assemble(part, file_format, read_weight_files(files)), path=path)
     raise other_kinds.refuse_unknown(folder, b"")
 
 
@@ -111,7 +109,7 @@ def _modules(folder: Path) -> list[Path]:
         if isinstance(modules, list)
         else []
     )
-    parts = [folder / name for name in names if isinstance(name, str) and name and _is_inside(name)]
+    parts = [folder / name for name in names if isinstance(name, str) and name and is_inside(name)]
     return [folder, *(part for part in parts if part.is_dir())]
 
 
@@ -120,7 +118,7 @@ def _weights_in(folder: Path) -> list[Path]:
     for name in _STANDARD:
         if (folder / name).is_file():
             return [folder / name]
-    found = [entry for entry in sorted(folder.iterdir()) if entry.suffix in _WEIGHTS and _is_weights(entry)]
+    found = [entry for entry in sorted(folder.iterdir()) if entry.suffix in _WEIGHTS and is_weights(entry)]
     shards = [match for entry in found if (match := SHARD.fullmatch(entry.name))]
     if len(found) > 1 and len(shards) == len(found) == int(shards[0][2]):
         return found  # without their index
@@ -130,70 +128,3 @@ def _weights_in(folder: Path) -> list[Path]:
             f"The folder {folder.name} holds {len(found)} checkpoints: {names}.", "Open the one you mean."
         )
     return found
-
-
-def _is_weights(path: Path) -> bool:
-    if not path.is_file():
-        return False
-    with path.open("rb") as file:
-        head = file.read(_HEAD)
-    return any(reader.sniff(path, head) for reader in (safetensors_file, torch_zip, torch_legacy))
-
-
-def _contents_of(path: Path) -> Contents:
-    """What one file of weights holds, by its content."""
-    with path.open("rb") as file:
-        head = file.read(_HEAD)
-    for reader in (safetensors_file, torch_zip, torch_legacy):
-        if reader.sniff(path, head):
-            contents: Contents = reader.read_contents(path)
-            return contents
-    if other_kinds.sniff(path, head):
-        other_kinds.read(path)
-    raise other_kinds.refuse_unknown(path, head)
-
-
-def _sharded(index: Path) -> tuple[Contents, int]:
-    """All shards of an index, and how many there are."""
-    names = _shard_names(index)
-    for name in names:
-        if not (index.parent / name).is_file():
-            raise ExplorerError(
-                f"The shard {name} is missing; {index.name} lists {len(names)} of them.",
-                "Download it beside the others.",
-            )
-    return _joined([index.parent / name for name in names])
-
-
-def _joined(files: list[Path]) -> tuple[Contents, int]:
-    contents = Contents()
-    for file in files:
-        contents.add(_contents_of(file))
-    return contents, len(files)
-
-
-def _shard_names(index: Path) -> list[str]:
-    value: Any = read_json(index)
-    weight_map = value.get("weight_map") if isinstance(value, dict) else None
-    if not isinstance(weight_map, dict) or not weight_map:
-        raise ExplorerError(f"{index.name} is no index of shards: it maps no weights to files.")
-    names = list(dict.fromkeys(weight_map.values()))
-    for name in names:
-        if not isinstance(name, str) or not _is_inside(name):
-            raise ExplorerError(
-                f"{index.name} names a shard outside its folder, which is not followed: {name!r}."
-            )
-    return names
-
-
-def _is_inside(name: str) -> bool:
-    """Whether a relative path stays inside its folder, on every system."""
-    posix, windows = PurePosixPath(name), PureWindowsPath(name)
-    outside = posix.is_absolute() or windows.is_absolute() or bool(windows.drive) or bool(windows.root)
-    return (
-        bool(name)
-        and "\0" not in name
-        and not outside
-        and ".." not in posix.parts
-        and ".." not in windows.parts
-    )

@@ -14,14 +14,11 @@ import numpy as np
 import torch
 
 from explorer.core.errors import ExplorerError
-from explorer.readers import other_kinds, safetensors_file, torch_legacy, torch_zip
 from explorer.readers.contents import Contents
-from explorer.readers.hf_config import read_json
 from explorer.readers.tensors import Tensor
+from explorer.readers.weight_files import read_weight_file, read_weight_files, shards_of
 from explorer.readers.zip_entries import ZipEntries
 
-_READERS = (safetensors_file, torch_zip, torch_legacy)
-_HEAD = 4096
 _WRAPPERS = ("module.", "_orig_mod.", "model.", "net.", "clip.", "clip_model.")
 _STANDARD = (
     "model.safetensors",
@@ -147,7 +144,10 @@ def read_weights(path: Path) -> Weights:
     """
     if path.is_dir():
         return read_weights(_weights_of(path))
-    contents = _sharded(path) if path.name.endswith(".index.json") else read_contents(path)
+    if path.name.endswith(".index.json"):
+        contents = read_weight_files(shards_of(path))
+    else:
+        contents = read_contents(path)
     tensors = dict(contents.tensors)
     tensors.update(
         (name, tensors[kept])
@@ -169,16 +169,11 @@ def read_contents(path: Path) -> Contents:
         It is no such file, or damaged.
     """
     try:
-        with path.open("rb") as file:
-            head = file.read(_HEAD)
-        for reader in _READERS:
-            if reader.sniff(path, head):
-                contents: Contents = reader.read_contents(path)
-                return contents
-        if other_kinds.sniff(path, head):
-            other_kinds.read(path)
+        contents = read_weight_file(path)
     except OSError as error:
         raise ExplorerError(f"{path} cannot be read.", detail=str(error)) from error
+    if contents is not None:
+        return contents
     raise ExplorerError(
         f"{path.name} is no model that can encode text or pictures.",
         "Known are PyTorch checkpoints and safetensors files, and the folders they come in.",
@@ -212,23 +207,6 @@ def _weights_of(folder: Path) -> Path:
             "It holds " + ", ".join(sorted(entry.name for entry in folder.iterdir())[:10]),
         )
     return found
-
-
-def _sharded(index: Path) -> Contents:
-    listed = read_json(index)
-    weight_map = listed.get("weight_map") if isinstance(listed, dict) else None
-    names = set(weight_map.values()) if isinstance(weight_map, dict) else set()
-    if not names or not all(isinstance(name, str) and Path(name).name == name for name in names):
-        raise ExplorerError(f"{index.name} is no index of shards in its folder.")
-    contents = Contents()
-    for name in sorted(names):
-        if not (index.parent / name).is_file():
-            raise ExplorerError(
-                f"The shard {name} is missing; {index.name} lists {len(names)} of them.",
-                "Download it beside the others.",
-            )
-        contents.add(read_contents(index.parent / name))
-    return contents
 
 
 def _wrapper(tensors: Mapping[str, Tensor]) -> str | None:
