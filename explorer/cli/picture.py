@@ -19,6 +19,7 @@ from explorer.export.save import save_png
 from explorer.export.text import TextCache
 from explorer.render.palette import LIGHT
 from explorer.render.viewport import Insets, Viewport
+from explorer.views.map.colouring import coloured
 from explorer.views.map.figure_maker import FigureMaker
 from explorer.views.map.fitting import fitted_view
 
@@ -44,9 +45,10 @@ def write_picture(
     # Fonts and painting want an application, for as long as this lives.
     application = QGuiApplication.instance() or QGuiApplication([])
     ratio = _pixels_a_point(size)
-    maker = FigureMaker(_document(file, table, laid, settings), TextCache())
+    document = _document(file, table, laid, settings)
+    maker = FigureMaker(document, TextCache())
     maker.table_changed()
-    maker.colours_changed(LIGHT)
+    maker.colours = coloured(document, LIGHT, laid.xy)
     save_png(_figure(maker, laid.xy, size[0] // ratio, size[1] // ratio), output, ratio)
     del application
 
@@ -87,6 +89,6 @@ def _document(file: Path, table: EmbeddingTable, laid: LaidOut, settings: Layout
         )
     )
     document.set_clusters(laid.clusters)
-    document.set_positions(laid.xy, LayoutStage.FIRST if settings.method == "pca" else LayoutStage.DONE)
+    document.set_positions(laid.xy, LayoutStage.DONE, settings)
     document.set_trust(laid.trust)
     return document

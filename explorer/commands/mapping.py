@@ -11,6 +11,7 @@ from PySide6.QtCore import QObject, Signal
 from explorer.commands.notices import Notices
 from explorer.core.layout import Layout, LayoutSettings
 from explorer.core.results import Metric, Trust
+from explorer.core.table import MODALITY
 from explorer.document import Document, LayoutStage
 from explorer.jobs import Job, Jobs
 
@@ -31,6 +32,7 @@ class Mapping(QObject):
         self._layout_job: Job | None = None
         self._made_way = False
         self._pairs_asked: int | None = None
+        self._drawn_of: dict[str, LayoutSettings] = {}
 
     @property
     def settled(self) -> bool:
@@ -52,6 +54,12 @@ class Mapping(QObject):
         job = self._pca(key)
         job.finished.connect(lambda positions: self._first_picture(key, positions))
         job.failed.connect(lambda error: self._notices.error(error, ("Try again", self.begin)))
+        if MODALITY in table.metadata:
+            gap = self._jobs.modality_gap(key)
+            gap.finished.connect(
+                lambda gap: self._document.table is table and self._document.set_modality_gap(gap)
+            )
+            gap.failed.connect(self._notices.error)
 
     def _pca(self, key: int) -> Job:
         settings = self._document.settings
@@ -61,8 +69,8 @@ class Mapping(QObject):
         table = self._document.table
         if table is None or table.key != key:
             return
-        self._document.set_positions(positions, LayoutStage.FIRST)
         settings = self._document.settings
+        self._document.set_positions(positions, LayoutStage.FIRST, replace(settings, method="pca"))
         if settings.method == "umap" and table.listing.dim > settings.dimensions:
             self.start()
         else:
@@ -75,13 +83,18 @@ class Mapping(QObject):
         key = self._key
         if key is None:
             return
-        if self._document.settings.method == "pca":
+        settings = self._document.settings
+        if settings.method == "pca":
             job = self._pca(key)
-            job.finished.connect(lambda xy: self._if_shown(key, lambda: self._settle(xy, LayoutStage.DONE)))
+            job.finished.connect(
+                lambda xy: self._if_shown(key, lambda: self._settle(xy, LayoutStage.DONE, settings))
+            )
         else:
-            job = self._jobs.umap(key, self._document.settings, None)
+            job = self._jobs.umap(key, settings, None)
             job.moving.connect(
-                lambda xy: self._if_shown(key, lambda: self._document.set_positions(xy, LayoutStage.MOVING))
+                lambda xy: self._if_shown(
+                    key, lambda: self._document.set_positions(xy, LayoutStage.MOVING, settings)
+                )
             )
             job.finished.connect(lambda layout: self._if_shown(key, lambda: self._done(layout)))
         job.cancelled.connect(lambda: self._if_shown(key, self._stopped))
@@ -90,7 +103,7 @@ class Mapping(QObject):
         self.layout_job_changed.emit(job)
 
     def _done(self, layout: Layout) -> None:
-        self._settle(layout.xy, LayoutStage.DONE)
+        self._settle(layout.xy, LayoutStage.DONE, layout.settings)
 
     def _stopped(self) -> None:
         if self._document.positions is not None:
@@ -100,10 +113,10 @@ class Mapping(QObject):
         self._notices.error(error, ("Lay out again", self.start))
         self._if_shown(key, self._stopped)
 
-    def _settle(self, positions: np.ndarray, stage: LayoutStage) -> None:
+    def _settle(self, positions: np.ndarray, stage: LayoutStage, drawn: LayoutSettings | None = None) -> None:
         self._layout_job = None
         self.layout_job_changed.emit(None)
-        self._document.set_positions(positions, stage)
+        self._document.set_positions(positions, stage, drawn)
         self.measure_trust()
 
     def stop(self) -> None:
@@ -137,30 +150,36 @@ class Mapping(QObject):
         """Change the layout's settings by name; the next start uses them."""
         self._document.set_settings(replace(self._document.settings, **settings))
 
-    def lay_out_in(self, dimensions: int) -> None:
-        """Lay the table out in two or three dimensions, at once; the map that was there is kept."""
-        if dimensions == self._document.settings.dimensions:
+    def lay_out_as(self, **settings: object) -> None:
+        """Change settings by name and lay the table out by them at once; the map that was there is kept."""
+        before = self._document.settings
+        if replace(before, **settings) == before:
             return
         if self.settled:
             self.keep()
-        self.change(dimensions=dimensions)
+        self.change(**settings)
         if self._document.positions is not None:
             self.start()
 
     def keep(self) -> None:
         """Remember the present positions, to come back to after another layout."""
-        settings: LayoutSettings = self._document.settings
-        if settings.method == "pca":
-            name = "PCA"
-        else:
-            name = f"UMAP {settings.neighbours} · {settings.min_dist:g} · {settings.seed}"
+        drawn = self._document.drawn
+        parts = ["PCA"] if drawn.method == "pca" else [f"UMAP {drawn.neighbours}", f"{drawn.min_dist:g}"]
+        parts += [f"{drawn.seed}"] if drawn.method == "umap" else []
+        parts += ["3-D"] if drawn.dimensions == 3 else []
+        parts += ["each centred"] if drawn.centred else []
+        name = " · ".join(parts)
         taken = [kept for kept, _ in self._document.kept]
         count = sum(kept.split(" (")[0] == name for kept in taken)
-        self._document.keep_layout(f"{name} ({count + 1})" if count else name)
+        name = f"{name} ({count + 1})" if count else name
+        self._drawn_of[name] = drawn
+        self._document.keep_layout(name)
 
     def show_kept(self, place: int) -> None:
         """Go back to a layout that was kept."""
-        self.show(self._document.kept[place][1].copy())
+        name, positions = self._document.kept[place]
+        self._stop_job()
+        self._settle(positions.copy(), LayoutStage.DONE, self._drawn_of.get(name))
 
     def show(self, positions: np.ndarray) -> None:
         """Put the rows where they were once, in place of a layout that is under way."""

@@ -54,3 +54,32 @@ def centred(vectors: Vectors, groups: NDArray[np.int16] | None = None) -> Vector
     states = vectors.health.states.copy()
     states[healthy & (norms == 0)] = RowState.ZERO
     return Vectors(rows, replace(vectors.health, states=states, norms=norms), vectors.device)
+
+
+def modality_gap(vectors: Vectors, groups: NDArray[np.int16]) -> float | None:
+    """How far apart two modalities lie: the distance between the means of their rows at unit length.
+
+    As in Liang et al. (2022). 0 where both share a centre, 2 at the most.
+
+    Parameters
+    ----------
+    vectors : Vectors
+    groups : int16 array, shape (rows,)
+        0 or 1 for each row.
+
+    Returns
+    -------
+    float or None
+        None where one of the two has no healthy row.
+    """
+    healthy, norms = vectors.health.healthy, vectors.norms
+    sums = np.zeros((2, vectors.dim))
+    for start, stop in vectors.spans(_BLOCK_BYTES):
+        block = vectors.block(start, stop).cpu().numpy().astype(np.float64)
+        for group in (0, 1):
+            taken = healthy[start:stop] & (groups[start:stop] == group)
+            sums[group] += (block[taken] / norms[start:stop][taken, None]).sum(axis=0)
+    sizes = np.bincount(groups[healthy], minlength=2)
+    if not sizes[:2].all():
+        return None
+    return float(np.linalg.norm(sums[0] / sizes[0] - sums[1] / sizes[1]))

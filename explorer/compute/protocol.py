@@ -211,6 +211,13 @@ class CountPairs(Request):
     metric: Metric
 
 
+@dataclass(frozen=True)
+class MeasureGap(Request):
+    """For the modality gap of a table of two modalities, a float; None for other tables."""
+
+    key: int
+
+
 @dataclass(frozen=True, eq=False)
 class Classify(Request):
     """For Classified: the class that each row is nearest to, and its probability.

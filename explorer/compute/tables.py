@@ -13,8 +13,8 @@ import torch
 from numpy.typing import NDArray
 
 from explorer.compute import protocol
-from explorer.compute.centring import centred
 from explorer.compute.agreement import share_kept
+from explorer.compute.centring import centred, modality_gap
 from explorer.compute.checkpoint import Checkpoint
 from explorer.compute.clusters import find_clusters
 from explorer.compute.density_clusters import find_density_clusters
@@ -96,6 +96,7 @@ class Tables:
             protocol.MeasureTrust: self._measure_trust,
             protocol.CompareNeighbours: self._compare_neighbours,
             protocol.CountPairs: self._count_pairs,
+            protocol.MeasureGap: self._measure_gap,
             protocol.Classify: self._classify,
         }
         # The first use of a device can take seconds.
@@ -246,6 +247,12 @@ class Tables:
         self, request: protocol.CompareNeighbours, checkpoint: Checkpoint
     ) -> NDArray[np.float32]:
         return share_kept(request.neighbours, request.xy, request.first_twin, checkpoint=checkpoint)
+
+    def _measure_gap(self, request: protocol.MeasureGap, checkpoint: Checkpoint) -> float | None:
+        table = self._of(request.key)
+        if table.groups is None or table.groups.max(initial=0) != 1:
+            return None
+        return modality_gap(table.vectors, table.groups)
 
     def _count_pairs(self, request: protocol.CountPairs, checkpoint: Checkpoint) -> PairHistogram:
         return pair_histogram(self._of(request.key).vectors, request.metric, checkpoint=checkpoint)

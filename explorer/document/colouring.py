@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from explorer.core.clustering import Clustering
 from explorer.core.listing import LoadedTable
+from explorer.core.table import MODALITY
 
 CLUSTER, NORM, ORDER, SIMILARITY, TRUST, PLAIN = (
     "cluster",
@@ -54,6 +55,11 @@ class Colouring:
     scale: str = AUTOMATIC
     item: str = ""
     clustering: Clustering = field(default_factory=Clustering)
+
+
+def first_colouring(table: LoadedTable | None) -> Colouring:
+    """What a table's colours mean at first: its modalities, where it has several, else clusters."""
+    return Colouring(by=MODALITY) if table is not None and MODALITY in table.metadata else Colouring()
 
 
 def choices(table: LoadedTable) -> tuple[str, ...]:

@@ -22,7 +22,7 @@ from explorer.core.retrieval import Retrieval
 from explorer.core.selection import NO_ROWS, PackedRows
 from explorer.core.wording import counted
 from explorer.document.answer import Answer, Question
-from explorer.document.colouring import BY_ITSELF, SIMILARITY, Colouring, colouring_text
+from explorer.document.colouring import BY_ITSELF, SIMILARITY, Colouring, colouring_text, first_colouring
 from explorer.document.encoding import IndexRun, ZeroShot
 from explorer.document.history import History
 from explorer.document.selection import Isolation
@@ -58,6 +58,7 @@ class Document:
     asking_changed = Signal()
     trust_changed = Signal()
     pairs_changed = Signal()
+    modality_gap_changed = Signal()
     selection_changed = Signal()
     isolation_changed = Signal()
     filter_changed = Signal()
@@ -76,6 +77,7 @@ class Document:
         self.table: LoadedTable | None = None
         self.positions: NDArray[np.float32] | None = None
         self.settings = LayoutSettings()
+        self.drawn = LayoutSettings()
         self.stage = LayoutStage.EMPTY
         self.kept: list[tuple[str, NDArray[np.float32]]] = []
         self.clusters: Clusters | None = None
@@ -100,6 +102,7 @@ class Document:
         self.include_query = False
         self.trust: Trust | None = None
         self.pairs: PairHistogram | None = None
+        self.modality_gap: float | None = None
         self.encoder: EncoderInfo | None = None
         self.zero_shot: ZeroShot | None = None
         self.retrieval: Retrieval | None = None
@@ -157,11 +160,12 @@ class Document:
         self.questions.clear()
         self.trust = None
         self.pairs = None
+        self.modality_gap = None
         self.encoder = None
         self.zero_shot = None
         self.retrieval = None
         self.query_pictures = ()
-        self.colouring = Colouring()
+        self.colouring = first_colouring(table)
         self.table_changed.emit()
         self.layout_changed.emit()
         self.positions_changed.emit()
@@ -200,9 +204,24 @@ class Document:
 
     # The map
 
-    def set_positions(self, positions: NDArray[np.float32] | None, stage: LayoutStage) -> None:
-        """Put the rows at new places, shape (rows, 2); NaN is nowhere."""
+    def set_positions(
+        self,
+        positions: NDArray[np.float32] | None,
+        stage: LayoutStage,
+        drawn: LayoutSettings | None = None,
+    ) -> None:
+        """Put the rows at new places.
+
+        Parameters
+        ----------
+        positions : float32 array, shape (rows, 2 or 3), or None
+            NaN is nowhere.
+        stage : LayoutStage
+        drawn : LayoutSettings, optional
+            What they were made with, where that is not what it was before.
+        """
         self.positions = positions
+        self.drawn = self.drawn if drawn is None else drawn
         self.stage = stage
         self.trust = None
         self.positions_changed.emit()
@@ -249,6 +268,11 @@ class Document:
         """Take in the table's histogram of pairwise similarities."""
         self.pairs = pairs
         self.pairs_changed.emit()
+
+    def set_modality_gap(self, gap: float | None) -> None:
+        """Take in how far apart pictures and captions lie."""
+        self.modality_gap = gap
+        self.modality_gap_changed.emit()
 
     # Which rows
 

@@ -255,6 +255,10 @@ class Jobs(QObject):
         """Count how alike pairs of rows are: finishes with a PairHistogram."""
         return self._start("Pair similarities", _one(protocol.CountPairs(self._id(), key, metric)), key=key)
 
+    def modality_gap(self, key: int) -> Job:
+        """Measure how far apart a table's two modalities lie: finishes with a float, or None without two."""
+        return self._start("Modality gap", _one(protocol.MeasureGap(self._id(), key)), key=key)
+
     def suggest(self, key: int, text: str, count: int = 5) -> Job:
         """Find the labels closest to a text: finishes with a tuple of str. Goes ahead of longer work."""
         return self._start("Suggestions", _one(protocol.Suggest(self._id(), key, text, count)), key=key)

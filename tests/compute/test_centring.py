@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
-from explorer.compute.centring import centred
+from explorer.compute.centring import centred, modality_gap
 from explorer.compute.vectors import Vectors
 from explorer.core.health_scan import examine, row_blocks
 
@@ -45,3 +46,18 @@ def test_that_a_lone_row_of_its_kind_stays_where_it_is(random):
 def test_that_a_row_at_the_mean_has_no_place():
     rows = np.array([[1, 0], [3, 0], [2, 0]], np.float32)
     assert centred(made(rows)).health.healthy.tolist() == [True, True, False]
+
+
+def test_that_the_gap_between_modalities_is_that_of_their_means_at_unit_length(random):
+    groups = np.repeat([0, 1], (300, 200)).astype(np.int16)
+    rows = random.normal(size=(500, 8)).astype(np.float32)
+    rows[:300, 0] += 9
+    rows[300:, 1] += 7
+    rows[5], rows[400] = np.nan, 0
+    healthy = made(rows).health.healthy
+    kinds = [rows[healthy & (groups == group)] for group in (0, 1)]
+    means = [(kind / np.linalg.norm(kind, axis=1, keepdims=True)).mean(axis=0) for kind in kinds]
+    expected = np.linalg.norm(means[0] - means[1])
+    assert modality_gap(made(rows), groups) == pytest.approx(expected, rel=1e-5)
+    assert modality_gap(made(rows * 3), groups) == pytest.approx(expected, rel=1e-5)
+    assert modality_gap(made(rows), np.zeros(500, np.int16)) is None

@@ -60,6 +60,14 @@ class Coloured:
     apart: bool = False
 
 
+def coloured(document: Document, theme: Theme, xy: NDArray[np.float32] | None = None) -> Coloured:
+    """The colours of a document, all at once; the window keeps its parts (``Colours``)."""
+    found = coded(document, theme)
+    if found.apart and xy is not None:
+        found = told_apart(found, xy, theme, document.colouring.palette)
+    return with_choices(found, document.colouring)
+
+
 def coded(document: Document, theme: Theme, *, awaited: bool = False) -> Coloured:
     """Colour the rows of the document's table by what its colouring names.
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from explorer.core.importance import by_importance
 from explorer.core.labels import label_of
 from explorer.core.selection import mask_of
-from explorer.document import Document, LayoutStage
+from explorer.document import Document
 from explorer.document.colouring import ALWAYS, BY_ITSELF
 from explorer.export.figure import Figure, Legend, LegendEntry, LegendScale, Link, MapPath
 from explorer.export.labelling import with_labels
@@ -26,13 +26,12 @@ from explorer.render.raster import Dots, dots_for
 from explorer.render.viewport import Viewport
 from explorer.views.map.colouring import Coloured
 from explorer.views.map.kept import Kept
+from explorer.views.map.notes import note_of, subtitle_of
 from explorer.views.map.pictures_on_map import PicturesOnMap
 from explorer.views.map.places import Places, Shown
 from explorer.views.map.regions_on_map import region_labels
 
 SHOWN_RESULTS = 15
-DRAWN_AS_THEY_ARE = 2
-"""Tables of so few dimensions are not projected."""
 MOST_NUMBERED = 1000
 MOST_LOOKED_AT = 100_000
 FAINT_TO_STRONG = np.linspace(0.06, 0.9, 64)
@@ -83,7 +82,7 @@ class FigureMaker:
         self,
         document: Document,
         cache: TextCache,
-        pictures: PicturesOnMap,
+        pictures: PicturesOnMap | None = None,
         index_of: IndexOf = lambda _xy: None,
     ) -> None:
         self._document = document
@@ -158,11 +157,12 @@ class FigureMaker:
             selected=standing,
             legend=_legend(document, colours, self._count_scale(index, view, theme)),
             title=document.title if titled else "",
-            subtitle=_subtitle(document) if titled else "",
+            subtitle=subtitle_of(document) if titled else note_of(document),
             **self._answer_on_map(shown),
         )
-        nearness = view.scale / self.fitted_scale
-        figure = self._pictures.added_to(figure, nearness, _covered(figure, obstacles), moving=moving)
+        if self._pictures is not None:
+            nearness = view.scale / self.fitted_scale
+            figure = self._pictures.added_to(figure, nearness, _covered(figure, obstacles), moving=moving)
         order = self._order(standing)
         if order is not self._named:
             self._named, self._placement = order, None
@@ -217,7 +217,7 @@ class FigureMaker:
         if len(standing):
             rows = table.listing.rows
             order = self._chosen.of(lambda: order[mask_of(standing, rows)[order]], standing, order)
-        carries = None if self._names_tell() else self._pictures.carries
+        carries = None if self._pictures is None or self._names_tell() else self._pictures.carries
         if carries is None:
             return order
         return self._unseen.of(lambda: order[~carries[order]], order, carries)
@@ -226,7 +226,7 @@ class FigureMaker:
         """Whether names say more than the pictures beside them: a file's name does not."""
         table = self._document.table
         files = table is not None and table.labels is not None and table.labels.source.startswith(FILE_NAMES)
-        return not (files and self._pictures.shown)
+        return not (files and self._pictures is not None and self._pictures.shown)
 
     def _are_named(self, order: NDArray[np.int64] | None) -> bool:
         if order is None:
@@ -289,21 +289,3 @@ def _legend(document: Document, colours: Coloured, counts: LegendScale | None) -
         for code, name in colours.entries
     )
     return Legend(colours.title, entries, counts) if colours.title else None
-
-
-def _subtitle(document: Document) -> str:
-    settings = document.settings
-    parts = []
-    if document.answer is not None:
-        question = document.answer.question
-        parts.append(f"nearest to {question.title} ({question.metric.value})")
-    if document.table is not None and document.table.listing.dim <= DRAWN_AS_THEY_ARE:
-        parts.append("the two numbers of each row")
-    elif document.stage is not LayoutStage.FIRST and settings.method == "umap":
-        parts.append(f"UMAP, {settings.neighbours} neighbours, minimum distance {settings.min_dist:g}")
-        parts.append(f"seed {settings.seed}")
-    else:
-        parts.append("PCA")
-    if document.trust is not None:
-        parts.append(f"trustworthiness {document.trust.trustworthiness:.2f}")
-    return " · ".join(parts)

@@ -147,6 +147,7 @@ class MapView(QWidget):
         document.filter_changed.connect(self.redraw)
         document.regions_changed.connect(self.redraw)
         document.token_paths_changed.connect(self.redraw)
+        document.modality_gap_changed.connect(self.redraw)
         document.isolation_changed.connect(self._isolation_changed)
 
     def close_down(self) -> None:

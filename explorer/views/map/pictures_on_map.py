@@ -10,12 +10,13 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from PySide6.QtGui import QImage
 
 from explorer.core.pictures import Pictures
+from explorer.core.table import MODALITY
 from explorer.document import Document
 from explorer.export.figure import Figure, Thumbnail
 from explorer.render.thumbnails import SIDE, PicturePlacement, place_thumbnails
 from explorer.views.thumbnails import Thumbnails
 
-MODALITY, PICTURE = "modality", "picture"
+PICTURE = "picture"
 REDRAW_AFTER_MS = 40
 """Pictures that arrive in quick succession are shown together."""
 GROWTH, MOST_GROWN = 0.35, 3.0

@@ -6,13 +6,15 @@ from PySide6.QtWidgets import QComboBox, QDoubleSpinBox, QHBoxLayout, QMenu, QPu
 
 from explorer.commands import Session
 from explorer.core.results import Metric
+from explorer.core.table import MODALITY
 from explorer.document import LayoutStage
 from explorer.jobs import Job
 from explorer.views.panels.elided_label import ElidedLabel
-from explorer.views.panels.form import Section
+from explorer.views.panels.form import Section, quiet
 
 METHODS = {"UMAP": "umap", "PCA": "pca"}
 DIMENSIONS = {"2-D": 2, "3-D": 3}
+CENTRED = {"as they are": False, "each centred": True}
 
 
 class LayoutSection(Section):
@@ -27,6 +29,8 @@ class LayoutSection(Section):
         self.method.addItems(list(METHODS))
         self.dimensions = QComboBox()
         self.dimensions.addItems(list(DIMENSIONS))
+        self.centred = QComboBox()
+        self.centred.addItems(list(CENTRED))
         self.neighbours = _spin(2, 200)
         self.min_dist = QDoubleSpinBox()
         self.min_dist.setRange(0.0, 0.99)
@@ -43,6 +47,11 @@ class LayoutSection(Section):
             self.row("Method", self.method),
             self.row("Dimensions", self.dimensions, "Drag the map to turn three; the other button moves it"),
             self.row(
+                "Pictures, captions",
+                self.centred,
+                "Take each kind's mean away for the picture: search sees the rows as they are",
+            ),
+            self.row(
                 "Neighbours", self.neighbours, "How many neighbours hold a row in place: fewer show detail"
             ),
             self.row("Minimum distance", self.min_dist, "How closely points may pack"),
@@ -50,6 +59,11 @@ class LayoutSection(Section):
             self.row("Epochs", self.epochs, "How long the layout goes on; auto chooses by size"),
             self.row("Seed", self.seed, "The same seed gives the same map"),
         ]
+        self.gap = quiet()
+        self.gap.setToolTip(
+            "Distance between the means of both kinds' rows at unit length; 0 where they share a centre"
+        )
+        self.body.addWidget(self.gap)
         self.start = QPushButton("Start")
         self.stop = QPushButton("Stop")
         self.keep = QPushButton("Keep")
@@ -67,7 +81,8 @@ class LayoutSection(Section):
         self.body.addSpacing(2)
         self.body.addLayout(below)
         self.method.currentTextChanged.connect(lambda text: mapping.change(method=METHODS[text]))
-        self.dimensions.textActivated.connect(lambda text: mapping.lay_out_in(DIMENSIONS[text]))
+        self.dimensions.textActivated.connect(lambda text: mapping.lay_out_as(dimensions=DIMENSIONS[text]))
+        self.centred.textActivated.connect(lambda text: mapping.lay_out_as(centred=CENTRED[text]))
         self.neighbours.valueChanged.connect(lambda value: mapping.change(neighbours=value))
         self.min_dist.valueChanged.connect(lambda value: mapping.change(min_dist=value))
         self.metrics.currentTextChanged.connect(lambda text: mapping.change(metric=Metric(text)))
@@ -79,6 +94,7 @@ class LayoutSection(Section):
         mapping.layout_job_changed.connect(self._follow)
         session.document.layout_changed.connect(self.refresh)
         session.document.table_changed.connect(self.refresh)
+        session.document.modality_gap_changed.connect(self.refresh)
         self.refresh()
 
     def refresh(self) -> None:
@@ -93,6 +109,13 @@ class LayoutSection(Section):
         for control in controls:
             control.blockSignals(True)
         self.method.setCurrentText(next(text for text, name in METHODS.items() if name == settings.method))
+        both = document.table is not None and MODALITY in document.table.metadata
+        for widget in (self.rows[2], self.centred):
+            widget.setVisible(both)
+        self.centred.setCurrentText(next(text for text, on in CENTRED.items() if on == settings.centred))
+        self.gap.setVisible(both and document.modality_gap is not None)
+        if document.modality_gap is not None:
+            self.gap.setText(f"Modality gap {document.modality_gap:.2f}")
         self.neighbours.setValue(settings.neighbours)
         self.min_dist.setValue(settings.min_dist)
         self.metrics.setCurrentText(settings.metric.value)
