@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +15,7 @@ from explorer.render.raster import Dots, Layer, Raster, ground_of
 from explorer.render.viewport import Viewport
 
 SELECTED_GAIN = 1.6
+Parts = Iterator[tuple[Points, Dots]]
 DEPTH_BANDS = 6
 SORTED_FROM = 500_000
 GATHERED = 4
@@ -73,22 +75,21 @@ def draw_in_slices(
     if figure.index is not None and slice_rows is not None and rows_to_draw(figure) > SORTED_FROM:
         for _ in figure.index.sort_codes(figure.codes, GATHERED * slice_rows):
             yield 0
-    parts = _parts(figure, view, figure.dots.magnified(ratio), step, most, slice_rows)
-    if figure.density:
-        colours, index = density_colours(figure.theme), figure.index
-        if most is not None and index is not None and index.grids:
-            draw_grid(raster, index, figure.codes, figure.palette, view, colours, ground)
-        else:
-            counts = Counts(raster, figure.palette, view)
-            for points, _ in parts:
-                counts.add(points)
-                yield len(points)
-            counts.colour(colours, ground, ratio, None if index is None else fullest(index, view))
-    else:
+    dots, index = figure.dots.magnified(ratio), figure.index
+    faint = Dots(dots.radius, dots.opacity * DIMMED) if len(figure.selected) else dots
+    parts = _everything(figure, view, faint, step, most)
+    if not figure.density:
         raster.clear(ground)
-        for points, dots in parts:
-            raster.splat(points, figure.palette, view, dots.for_share(points.share), hits=hits)
-            yield len(points)
+        yield from _draw_discs(figure, raster, view, parts, slice_rows, hits)
+    elif most is not None and index is not None and index.grids:
+        colours = density_colours(figure.theme)
+        draw_grid(raster, index, figure.codes, figure.palette, view, colours, ground)
+    else:
+        yield from _draw_crowds(figure, raster, view, ratio, parts, slice_rows)
+    if figure.density and len(figure.selected):
+        raster.fade(ground, DIMMED)
+    selected = _selected(figure, dots, step, most, slice_rows)
+    yield from _draw_discs(figure, raster, view, selected, None, hits)
     if hits:
         raster.add(figure.xy, figure.codes, figure.palette, view, _claims(figure, ratio))
         for picture in reversed(figure.thumbnails):
@@ -106,26 +107,40 @@ def rows_to_draw(figure: Figure) -> int:
     return seen + min(len(figure.selected), seen)
 
 
-def _parts(
-    figure: Figure, view: Viewport, dots: Dots, step: int, most: int | None, slice_rows: int | None
-) -> Iterator[tuple[Points, Dots]]:
-    """What is drawn, from the bottom up: all rows, then those that are selected."""
-    faint = Dots(dots.radius, dots.opacity * DIMMED) if len(figure.selected) and not figure.density else dots
-    for points, its_dots in _everything(figure, view, faint, step, most):
+def _draw_crowds(
+    figure: Figure, raster: Raster, view: Viewport, ratio: float, parts: Parts, slice_rows: int | None
+) -> Iterator[int]:
+    """How many rows lie where."""
+    index, counts = figure.index, Counts(raster, figure.palette, view)
+    for points, _ in parts:
         for part in [points] if slice_rows is None else points.in_slices(slice_rows):
-            yield part, its_dots
-    if len(figure.selected) and not figure.density:
-        strong = Dots(dots.radius, min(dots.opacity * SELECTED_GAIN, 1.0))
-        every = step if most is None else max(step, -(-len(figure.selected) // most))
-        rows = figure.selected[::every]
-        for begin in range(0, len(rows), slice_rows or len(rows)):
-            some = rows[begin : begin + (slice_rows or len(rows))]
-            yield Points.some(figure.xy, figure.codes, some), strong.for_share(1 / every)
+            counts.add(part)
+            yield len(part)
+    crowd = None if index is None else fullest(index, view)
+    counts.colour(density_colours(figure.theme), ground_of(figure.theme), ratio, crowd)
 
 
-def _everything(
-    figure: Figure, view: Viewport, dots: Dots, step: int, most: int | None
-) -> Iterator[tuple[Points, Dots]]:
+def _draw_discs(
+    figure: Figure, raster: Raster, view: Viewport, parts: Parts, slice_rows: int | None, hits: bool
+) -> Iterator[int]:
+    for points, dots in parts:
+        for part in [points] if slice_rows is None else points.in_slices(slice_rows):
+            raster.splat(part, figure.palette, view, dots.for_share(part.share), hits=hits)
+            yield len(part)
+
+
+def _selected(figure: Figure, dots: Dots, step: int, most: int | None, slice_rows: int | None) -> Parts:
+    """The selected rows once more, a slice at a time."""
+    strong = Dots(dots.radius, min(dots.opacity * SELECTED_GAIN, 1.0))
+    every = step if most is None else max(step, -(-len(figure.selected) // max(most, 1)))
+    rows = figure.selected[::every]
+    at_once = slice_rows or max(len(rows), 1)
+    for begin in range(0, len(rows), at_once):
+        points = Points.some(figure.xy, figure.codes, rows[begin : begin + at_once])
+        yield replace(points, share=1 / every), strong
+
+
+def _everything(figure: Figure, view: Viewport, dots: Dots, step: int, most: int | None) -> Parts:
     if figure.index is not None and figure.order is None and figure.depth is None:
         yield Points.seen(figure.index, figure.codes, view, dots.radius + 1, most), dots
         return

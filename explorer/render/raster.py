@@ -202,6 +202,12 @@ class Raster:
             hits,
         )
 
+    def fade(self, ground: int, share: float) -> None:
+        """Leave only so much of an opaque picture over its ground."""
+        from explorer.render.kernels import fade
+
+        fade(self.pixels.reshape(-1), np.uint32(ground), np.uint32(round(256 * share)))
+
     def claim(self, row: int, left: float, top: float, width: float, height: float) -> None:
         """Give a rectangle of pixels to a row, for hit-testing."""
         x0, x1 = (int(min(max(edge, 0), self.width)) for edge in (left, left + width))

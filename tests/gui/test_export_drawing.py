@@ -136,10 +136,30 @@ def test_that_rows_without_a_depth_are_not_drawn():
     assert set(np.unique(drawn(stack_at(0, 1, 2, depth=depth)).ids)) == {-1, 1}
 
 
-def test_that_a_selection_shows_no_dimmed_density():
-    figure = cloud(density=True)
-    some = replace(figure, selected=np.arange(100))
-    assert np.array_equal(drawn(figure).pixels, drawn(some).pixels)
+@pytest.mark.parametrize("most", [None, 5000])
+def test_that_a_selection_stands_out_from_crowds_too(most):
+    figure = cloud(50_000, density=True)
+    left = np.flatnonzero(figure.xy[:, 0] < 0)
+    for index in (None, PointIndex.of(figure.xy)):
+        crowd, some = (
+            channels(drawn(replace(figure, index=index, selected=rows), most=most))
+            for rows in (left[:0], left)
+        )
+        ground = np.array([252, 252, 253])
+        before, after = (np.abs(image - ground).sum(axis=-1) for image in (crowd, some))
+        assert after[90:150, 170:240].mean() < 0.35 * before[90:150, 170:240].mean()
+        assert after[90:150, 80:150].mean() > 0.9 * before[90:150, 80:150].mean()
+    raster = drawn(replace(figure, selected=left))
+    found = raster.ids[90:150, 80:150]
+    assert set(np.unique(found[found >= 0]).tolist()) <= set(left.tolist())
+
+
+def test_that_fading_mixes_with_the_ground():
+    raster = Raster(2, 1)
+    raster.pixels[0] = [0xFF0080FF, 0xFFFFFFFF]
+    raster.fade(0xFF000000, 0.25)
+    assert np.abs(channels(raster)[0] - [[0, 32, 63], [63, 63, 63]]).max() <= 1
+    assert (raster.pixels >> 24 == 255).all()
 
 
 def test_that_a_moving_density_picture_looks_like_the_still_one(monkeypatch):

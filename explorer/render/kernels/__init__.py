@@ -13,7 +13,7 @@ from explorer.render.kernels.counts import (
     spread_colours,
     tint,
 )
-from explorer.render.kernels.pixels import splat
+from explorer.render.kernels.pixels import fade, splat
 from explorer.render.kernels.shapes import inside_polygon, turn
 
 __all__ = [
@@ -22,6 +22,7 @@ __all__ = [
     "colours_of_cells",
     "count_colours",
     "count_rows",
+    "fade",
     "first_in_cells",
     "inside_polygon",
     "magnify",

@@ -94,3 +94,14 @@ def splat(
                             pixels[place] = over(inks[code, level[phase, tap]], pixels[place])
                         if hits and tap < solid[phase]:
                             ids[place] = row
+
+
+@compiled("uint32[]! uint32 uint32")
+def fade(pixels: NDArray[np.uint32], ground: np.uint32, share: np.uint32) -> None:
+    """Mix pixels with the ground; of 256 parts, ``share`` are left of them."""
+    rest = np.uint32(WHOLE - share)
+    for place in range(len(pixels)):
+        pixel = pixels[place]
+        red_blue = ((pixel & RED_BLUE) * share + (ground & RED_BLUE) * rest) >> EIGHT
+        alpha_green = ((pixel >> EIGHT) & RED_BLUE) * share + ((ground >> EIGHT) & RED_BLUE) * rest
+        pixels[place] = np.uint32((red_blue & RED_BLUE) | (alpha_green & ALPHA_GREEN))
