@@ -16,22 +16,29 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from explorer.core.column_texts import (
+    MISSING,
+    are_dates,
+    are_lists,
+    are_numbers,
+    are_texts,
+    are_truths,
+    arrow_texts,
+    dates_of,
+    encoded,
+    floats_of,
+    items_of,
+    seconds_of,
+    truth_of,
+)
 from explorer.core.labels import Labels
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-MISSING = ("", "none", "nan", "null", "na", "n/a", "nat")
-"""What stands, in any case, where there is no value."""
-TRUE, FALSE = ("true", "yes", "t", "y"), ("false", "no", "f", "n")
 FEW = 12
 """Whole numbers of so few different values are codes of something, rather than amounts."""
 _SAMPLE = 2000
-_SLICE = 20_000
-_DATE = r"^\d{4}-\d{2}(-\d{2}([T ]\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:?\d{2})?)?)?$"
-_LONG_TEXT = 60
-_SEPARATORS = ("|", ";")
-_ITEM_END = "\x1f"
 
 
 class Kind(StrEnum):
@@ -122,14 +129,14 @@ class Column:
     def numbers(self) -> NDArray[np.float64]:
         """Numbers, dates (seconds since 1970, UTC), or 1 and 0 for yes and no; NaN where missing."""
         if self._values.dtype.kind == "M":
-            return _seconds(self._values)
+            return seconds_of(self._values)
         if self._values.dtype.kind in "fiub":
             return self._values.astype(np.float64)
         if self.kind is Kind.BOOLEAN:
-            return _truth(self.texts)
+            return truth_of(self.texts)
         if self.kind is Kind.DATE:
-            return _dates(self.texts)
-        return _floats(self.texts)
+            return dates_of(self.texts)
+        return floats_of(self.texts)
 
     @cached_property
     def texts(self) -> pa.Array:
@@ -140,7 +147,7 @@ class Column:
         if not isinstance(self._values, np.ndarray):
             return self._values
         if self._values.dtype.kind in "SU":
-            plain = pc.utf8_trim_whitespace(_arrow_texts(self._values))
+            plain = pc.utf8_trim_whitespace(arrow_texts(self._values))
             missing = pc.is_in(pc.utf8_lower(plain), pa.array(MISSING))
             return pc.if_else(missing, pa.scalar(None, pa.string()), plain)
         known = ~np.isnan(self.numbers)
@@ -165,7 +172,7 @@ class Column:
             filled = np.flatnonzero(np.diff(self.items.starts))
             codes[filled] = self.items.codes[self.items.starts[filled]]
             return Categories.of(codes, self.items.names)
-        return Categories.of(*_encoded(self.texts))
+        return Categories.of(*encoded(self.texts))
 
     @cached_property
     def items(self) -> Items:
@@ -174,7 +181,7 @@ class Column:
             codes = self.categories.codes
             starts = np.concatenate([[0], np.cumsum(codes >= 0)])
             return Items(codes[codes >= 0], starts, self.categories.names)
-        return _items(self.texts)
+        return Items(*items_of(self.texts))
 
     @cached_property
     def is_coded(self) -> bool:
@@ -193,16 +200,16 @@ class Column:
         if self._values.dtype.kind in "fiu":
             return Kind.NUMBER
         for kind, fits in (
-            (Kind.BOOLEAN, _are_truths),
-            (Kind.NUMBER, _are_numbers),
-            (Kind.DATE, _are_dates),
-            (Kind.LIST, _are_lists),
+            (Kind.BOOLEAN, are_truths),
+            (Kind.NUMBER, are_numbers),
+            (Kind.DATE, are_dates),
+            (Kind.LIST, are_lists),
         ):
             sample = self.texts.drop_null()
             sample = sample.take(np.arange(0, len(sample), max(1, len(sample) // _SAMPLE)))
             if len(sample) and fits(sample) and fits(self.texts.drop_null()):
                 return kind
-        return Kind.TEXT if _are_texts(self.texts.drop_null()) else Kind.CATEGORY
+        return Kind.TEXT if are_texts(self.texts.drop_null()) else Kind.CATEGORY
 
 
 @dataclass(frozen=True, eq=False)
@@ -274,152 +281,3 @@ def date_text(seconds: float) -> str:
     return moment.strftime(
         "%Y-%m-%d" if moment.hour == moment.minute == moment.second == 0 else "%Y-%m-%d %H:%M"
     )
-
-
-def _arrow_texts(values: NDArray) -> pa.Array:
-    """Strings of fixed width as Arrow's, a slice at a time: other threads get their turns between."""
-    import pyarrow as pa
-
-    slices = [values[start : start + _SLICE] for start in range(0, max(len(values), 1), _SLICE)]
-    return pa.concat_arrays([pa.array(each.astype(np.str_, copy=False), pa.string()) for each in slices])
-
-
-def _are_truths(texts: pa.Array) -> bool:
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    return bool(pc.all(pc.is_in(pc.utf8_lower(texts), pa.array((*TRUE, *FALSE)))).as_py())
-
-
-def _are_numbers(texts: pa.Array) -> bool:
-    import pyarrow.compute as pc
-
-    try:
-        _floats(texts)
-    except ValueError:
-        return False
-    # Python reads "1_000" as a number; people mean a name by it.
-    return not pc.any(pc.match_substring(texts, "_")).as_py()
-
-
-def _are_dates(texts: pa.Array) -> bool:
-    import pyarrow.compute as pc
-
-    if not pc.all(pc.match_substring_regex(texts, _DATE)).as_py():
-        return False
-    try:
-        _dates(texts)
-    except ValueError:  # 2021-02-30
-        return False
-    return True
-
-
-def _are_lists(texts: pa.Array) -> bool:
-    """Every cell in brackets, or separators in a good part of the cells between items that come again."""
-    import pyarrow.compute as pc
-
-    if pc.all(pc.match_substring_regex(texts, r"^\[.*\]$")).as_py():
-        return True
-    separator = _separator(texts)
-    if separator is None:
-        return False
-    items = pc.list_flatten(pc.split_pattern(texts, separator))
-    return len(items.unique()) <= len(items) / 2 and pc.max(pc.utf8_length(items)).as_py() <= _LONG_TEXT
-
-
-def _separator(texts: pa.Array) -> str | None:
-    import pyarrow.compute as pc
-
-    for separator in _SEPARATORS:
-        if pc.mean(pc.match_substring(texts, separator)).as_py() >= 0.2:
-            return separator
-    return None
-
-
-def _are_texts(texts: pa.Array) -> bool:
-    """Whether values are sentences or names of their own, rather than categories."""
-    import pyarrow.compute as pc
-
-    if not len(texts):
-        return False
-    different = len(texts.unique())
-    return different > 20 and (
-        different > len(texts) / 2 or pc.mean(pc.utf8_length(texts)).as_py() > _LONG_TEXT
-    )
-
-
-def _floats(texts: pa.Array) -> NDArray[np.float64]:
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    try:
-        # NumPy reads what Arrow does not: "1e5 ", "+3", "Infinity".
-        cast = pc.cast(texts, pa.float64())
-    except pa.ArrowInvalid:
-        plain = np.asarray(texts.to_numpy(zero_copy_only=False), object)
-        return np.array([np.nan if text is None else float(text) for text in plain.tolist()])
-    return np.asarray(cast.to_numpy(zero_copy_only=False), np.float64)
-
-
-def _truth(texts: pa.Array) -> NDArray[np.float64]:
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    yes = pc.is_in(pc.utf8_lower(texts), pa.array(TRUE)).to_numpy(zero_copy_only=False)
-    return np.where(texts.is_null().to_numpy(zero_copy_only=False), np.nan, yes)
-
-
-def _dates(texts: pa.Array) -> NDArray[np.float64]:
-    """Seconds since 1970; a time without a zone is UTC."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    for kind in (pa.timestamp("us"), pa.timestamp("us", "UTC")):
-        try:
-            micros = pc.cast(pc.cast(texts, kind), pa.int64())
-        except pa.ArrowInvalid:
-            continue
-        return np.asarray(pc.divide(pc.cast(micros, pa.float64()), 1e6).to_numpy(zero_copy_only=False))
-    # Months alone, or zones in some cells only.
-    return np.array([np.nan if text is None else _moment(text) for text in texts.to_pylist()])
-
-
-def _moment(text: str) -> float:
-    """Seconds since 1970 of one date in any of the shapes known; a month is its first day."""
-    moment = datetime.fromisoformat(f"{text}-01" if len(text) == len("2020-01") else text)
-    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
-
-
-def _seconds(dates: NDArray) -> NDArray[np.float64]:
-    seconds = dates.astype("datetime64[ms]").astype(np.int64) / 1000
-    return np.asarray(np.where(np.isnat(dates), np.nan, seconds))
-
-
-def _encoded(texts: pa.Array) -> tuple[NDArray[np.int32], tuple[str, ...]]:
-    """A code per row, -1 for null, and what each stands for."""
-    encoded = texts.dictionary_encode()
-    codes = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False)
-    return codes.astype(np.int32), tuple(encoded.dictionary.to_pylist())
-
-
-def _items(texts: pa.Array) -> Items:
-    """Split cells at what parts their items."""
-    import pyarrow.compute as pc
-
-    known = texts.drop_null()
-    if len(known) and pc.all(pc.match_substring_regex(known, r"^\[.*\]$")).as_py():
-        inside = pc.replace_substring_regex(texts, r"^\[\s*|\s*\]$", "")
-        # Quotation marks end an item only beside a comma: "Paris, France" and "it's" stay whole.
-        quoted = pc.replace_substring_regex(inside, r"""(["'])\s*,\s*(["'])""", _ITEM_END)
-        bare = pc.replace_substring_regex(inside, r"\s*,\s*", _ITEM_END)
-        cells = pc.if_else(pc.match_substring_regex(inside, r"""^["']"""), quoted, bare)
-        cells = pc.replace_substring_regex(cells, r"""^["']|["']$""", "")
-        lists = pc.split_pattern(cells, _ITEM_END)
-    else:
-        lists = pc.split_pattern(texts, _separator(known) or _ITEM_END)
-    flat = pc.utf8_trim_whitespace(pc.list_flatten(lists))
-    sizes = pc.list_value_length(lists).fill_null(0).to_numpy(zero_copy_only=False)
-    codes, names = _encoded(pc.if_else(pc.equal(flat, ""), None, flat))
-    kept = codes >= 0
-    starts = np.concatenate([[0], np.cumsum(kept)])[np.concatenate([[0], np.cumsum(sizes)])]
-    return Items(codes[kept], starts, names)

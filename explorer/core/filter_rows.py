@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.core.columns import FALSE, TRUE, Column, Kind
+from explorer.core.column_texts import FALSE, TRUE
+from explorer.core.columns import Column, Kind
 from explorer.core.filter_query import (
     And,
     Comparison,
