@@ -15,7 +15,7 @@ from explorer.render.palette import Theme
 MARGIN, PADDING, CORNER, PITCH, DOT = 14.0, 12.0, 8.0, 17.0, 4.5
 ENTRY_SIZE = 12
 TEXT_AT = 2 * DOT + 7
-SCALE_WIDTH, SCALE_HEIGHT = 160.0, 8.0
+SCALE_WIDTH, SCALE_HEIGHT, SCALE_GAP = 160.0, 8.0, 6.0
 NARROWEST, WIDEST = 60.0, 300.0
 MOST_ENTRIES = 18
 
@@ -47,7 +47,7 @@ def legend_layout(figure: Figure) -> LegendLayout | None:
     if legend is None or not (legend.title or legend.entries or legend.scale):
         return None
     title = PITCH + 3 if legend.title else 0.0
-    scale = SCALE_HEIGHT + PITCH if legend.scale else 0.0
+    scale = _scale_height(legend)
     room = view.height - 2 * MARGIN - 2 * PADDING + 4 - title - scale
     most = min(max(int(room / PITCH), 0), MOST_ENTRIES)
     shown = legend.entries if len(legend.entries) <= most else legend.entries[: max(most - 1, 0)]
@@ -63,6 +63,13 @@ def legend_layout(figure: Figure) -> LegendLayout | None:
         for i in range(len(shown))
     )
     return LegendLayout(card, lines, shown, more)
+
+
+def _scale_height(legend: Legend) -> float:
+    """With the numbers below it, and some air below entries."""
+    if legend.scale is None:
+        return 0.0
+    return SCALE_HEIGHT + PITCH + (SCALE_GAP if legend.entries else 0.0)
 
 
 def _width(legend: Legend, shown: tuple[LegendEntry, ...], more: int) -> float:
@@ -94,7 +101,7 @@ def draw_legend(painter: QPainter, figure: Figure) -> None:
         _draw_entry(painter, entry, line, theme)
     bottom = layout.card.bottom() - PADDING + 2
     if layout.more:
-        top = bottom - PITCH - (SCALE_HEIGHT + PITCH if legend.scale else 0.0)
+        top = bottom - PITCH - _scale_height(legend)
         _draw_line(painter, _more_text(layout.more), theme.quiet, left + TEXT_AT, top, width - TEXT_AT)
     if legend.scale is not None:
         bar = QRectF(left, bottom - SCALE_HEIGHT - PITCH, width, SCALE_HEIGHT)

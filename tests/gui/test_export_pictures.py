@@ -356,3 +356,14 @@ def test_that_names_with_pictographs_can_be_read_over_a_crowd(outlined) -> None:
     box = pixels(image)[12:30, 40:100].max(axis=-1)
     assert (box > 200).mean() > 0.3, "the ground behind the letters"
     assert (box < 40).mean() > 0.1, "the letters"
+
+
+def test_that_a_scale_below_entries_touches_none_of_them() -> None:
+    entries = tuple(LegendEntry((200, 0, 0), f"entry {i}") for i in range(3))
+    of = figure(legend=Legend("both", entries, LegendScale(sequence("viridis"), "1", "9")))
+    layout = legend_layout(of)
+    assert layout is not None
+    image, left = shown(of), round(layout.card.left()) + 16
+    bar = [y for y in range(HEIGHT) if near(image[y, left], (68, 1, 84), 25)]
+    assert bar[0] >= layout.lines[-1].bottom() + 4
+    assert bar[-1] < layout.card.bottom() - 15
