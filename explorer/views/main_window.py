@@ -212,6 +212,7 @@ class MainWindow(QMainWindow):
         document.answer_changed.connect(self._answer_changed)
         self.session.opening.picker_wanted.connect(self.files.choose_table)
         self.session.opening.pictures_found.connect(self.offer.offer)
+        self.side.encoder.recall_wanted.connect(self.files.show_recall)
         self.session.news.remarks_wanted.connect(self.files.show_remarks)
         self.side.sources.labels_wanted.connect(self.files.choose_labels)
         self.side.table.quarantined_wanted.connect(self.files.show_quarantined)

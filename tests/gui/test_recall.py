@@ -18,9 +18,8 @@ from explorer.views.main_window import MainWindow
 
 @pytest.fixture
 def dialog(scenes: Session, window: MainWindow) -> Iterator[RecallDialog]:
-    action = window.actions_by_name["recall"]
-    assert action.isEnabled()
-    action.trigger()
+    assert window.actions_by_name["recall"].isEnabled()
+    window.side.encoder.recall.click()
     yield window.findChild(RecallDialog)
     for left in window.findChildren(RecallDialog):
         left.close()

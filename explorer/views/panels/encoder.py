@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QMenu, QPushButton, QWidget
 
 from explorer.commands import Session
@@ -14,11 +14,18 @@ from explorer.views.panels.elided_label import ElidedLabel
 from explorer.views.panels.encoder_choice import FILE, FOLDER, ask_for_file, ask_for_folder
 from explorer.views.panels.form import Section, quiet
 
-NO_ENCODER = "Choose an encoder to ask in sentences."
+CHOOSE = "Ask in sentences…"
 
 
 class EncoderSection(Section):
-    """The encoder by name, what it is, and what to know of it."""
+    """The encoder by name, what it is, and what to know of it.
+
+    Signals
+    -------
+    recall_wanted : the person asks how good it is on the shown pictures and their captions.
+    """
+
+    recall_wanted = Signal()
 
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__("Encoder", parent)
@@ -27,6 +34,7 @@ class EncoderSection(Section):
         self.name.setAccessibleName("Encoder")
         self.change = QPushButton()
         self.change.setAccessibleName("Choose an encoder")
+        self.change.setToolTip("Choose the encoder that reads what is typed")
         self.menu = QMenu(self.change)
         self.menu.aboutToShow.connect(self._fill_menu)
         self.change.setMenu(self.menu)
@@ -41,6 +49,11 @@ class EncoderSection(Section):
         self.details.setTextFormat(Qt.TextFormat.PlainText)
         self.details.hide()
         self.more.toggled.connect(self.details.setVisible)
+        self.recall = QPushButton("How good is it…")
+        self.recall.setProperty("flat", True)
+        self.recall.setToolTip("How often captions find their pictures, and pictures their captions")
+        self.recall.setStyleSheet("padding-left: 0;")
+        self.recall.clicked.connect(self.recall_wanted)
         first = QHBoxLayout()
         first.setSpacing(8)
         first.addWidget(self.name, 1)
@@ -53,6 +66,7 @@ class EncoderSection(Section):
         self.body.addLayout(first)
         self.body.addLayout(second)
         self.body.addWidget(self.details)
+        self.body.addWidget(self.recall, 0, Qt.AlignmentFlag.AlignLeft)
         document = session.document
         document.table_changed.connect(self.refresh)
         document.encoder_changed.connect(self.refresh)
@@ -70,7 +84,12 @@ class EncoderSection(Section):
         lost = encoder is None and is_lost(table)
         self.find.setVisible(lost)
         self.more.setVisible(encoder is not None)
-        self.change.setText("Change" if encoder is not None else "Choose")
+        self.recall.setVisible(encoder is not None and document.has_captions)
+        # Most tables of words need none: then the section is one line.
+        unknown = encoder is None and table.encoder is None and not self._session.encoding.is_loading
+        self.name.setVisible(not unknown)
+        self.facts.setVisible(not unknown)
+        self.change.setText(CHOOSE if unknown else "Change" if encoder is not None else "Choose")
         if encoder is not None:
             self.name.setText(encoder.name)
             self.name.setToolTip(encoder.path)
@@ -111,7 +130,7 @@ def is_lost(table: LoadedTable) -> bool:
 def why_none(table: LoadedTable) -> str:
     """What to say of a table that no encoder reads for."""
     if table.encoder is None:
-        return NO_ENCODER
+        return ""
     if is_lost(table):
         return f"{table.encoder.name} made these vectors; it is no longer at {table.encoder.path}."
     return f"{table.encoder.name} made these vectors."
