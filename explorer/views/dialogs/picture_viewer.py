@@ -117,6 +117,9 @@ class PictureViewer(QDialog):
             self._show_picture(row)
 
     def _show_facts(self) -> None:
+        if self._place < 0:
+            self.facts.clear()
+            return
         parts = [f"{self._place + 1:,} of {self._model.rowCount():,}"]
         if score := self._model.score_text(self._place):
             parts.append(score)
@@ -173,9 +176,14 @@ class PictureViewer(QDialog):
         super().reject()
 
     def forget(self) -> None:
-        """Give the pictures' memory back, and wait for what is being loaded."""
+        """Give the pictures' memory back."""
         self._place = -1
         self.canvas.show_picture(None)
+        self.loader.show(None)
+
+    def close_down(self) -> None:
+        """Close, and wait for what is being loaded."""
+        self.close()
         self.loader.close()
 
 

@@ -241,7 +241,7 @@ class GalleryPanel(QWidget):
         """End what goes on beside the window."""
         self.detail.previews.close()
         if self.viewer is not None:
-            self.viewer.close()
+            self.viewer.close_down()
 
     # Acting
 
