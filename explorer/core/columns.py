@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 FEW = 12
-"""Whole numbers of so few different values are codes of something, rather than amounts."""
+"""Whole numbers of so few values, each there more than once, are codes of something rather than amounts."""
 _SAMPLE = 2000
 
 
@@ -189,7 +189,8 @@ class Column:
         known = self.numbers[~np.isnan(self.numbers)] if self.kind is Kind.NUMBER else np.zeros(0)
         if not known.size or known.max() - known.min() > 1000 or np.any(known != np.rint(known)):
             return False
-        return int(np.count_nonzero(np.bincount((known - known.min()).astype(np.int64)))) <= FEW
+        different = np.count_nonzero(np.bincount((known - known.min()).astype(np.int64)))
+        return bool(different <= min(FEW, len(known) // 2))
 
     def _recognise(self) -> Kind:
         """The kind that fits all values: told by a sample, then held against all."""
