@@ -139,6 +139,13 @@ def test_that_a_screen_of_many_pixels_moves_at_half_its_resolution(item, monkeyp
     assert np.hypot(*(figure.viewport.to_pixels(figure.xy[[row]])[0] - (WIDTH / 2, HEIGHT / 2))) < 9
 
 
+def test_that_the_cursor_finds_rows_of_a_small_table_while_it_moves(item):
+    figure = cloud(5000)
+    item.show_figure(figure, coarse=True)
+    painted(item)
+    assert item.row_at(WIDTH / 2, HEIGHT / 2) >= 0
+
+
 def test_that_moving_pictures_of_a_large_table_are_samples_within_the_budget(item):
     figure = cloud(400_000)
     for turn in range(4):

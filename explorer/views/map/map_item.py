@@ -109,7 +109,8 @@ class MapItem(pg.GraphicsObject):
         if self._coarse:
             size = figure.viewport.magnified(ratio)
             fine = size.width * size.height <= MOST_MOVING_PIXELS
-            self._draw_sample(figure, ratio if fine else ratio / 2, hits=False)
+            few = self.budget.time_for(rows_to_draw(figure)) < MOVING_SECONDS / 2
+            self._draw_sample(figure, ratio if fine else ratio / 2, hits=few)
         elif self.budget.time_for(rows_to_draw(figure)) <= AT_ONCE_SECONDS:
             raster, start = self._raster_for(figure, ratio), time.perf_counter()
             rows = draw_points(figure, raster, ratio)
