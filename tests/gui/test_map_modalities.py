@@ -75,3 +75,8 @@ def test_that_other_tables_have_no_such_choice(open_window: MainWindow) -> None:
     assert not open_window.side.layout_section.centred.isVisible()
     assert not open_window.side.layout_section.gap.isVisible()
     assert open_window.map.canvas.item.figure.subtitle == ""
+
+
+def test_that_the_choice_fits_into_the_side_panel(joint: MainWindow) -> None:
+    assert joint.side.layout_section.centred.isVisible()
+    assert joint.side.widget().width() <= joint.side.viewport().width()

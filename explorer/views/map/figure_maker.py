@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from PySide6.QtGui import QFontMetricsF
 
 from explorer.core.importance import by_importance
 from explorer.core.labels import label_of
@@ -17,7 +18,7 @@ from explorer.export.figure import Figure, Legend, LegendEntry, LegendScale, Lin
 from explorer.export.labelling import with_labels
 from explorer.export.legend import legend_layout
 from explorer.export.paths import path_label_box
-from explorer.export.text import TextCache
+from explorer.export.text import TextCache, font
 from explorer.render.density import density_colours, fullest, prefers_density
 from explorer.render.labels import LabelDensity, Placement
 from explorer.render.palette import Theme, rgb
@@ -34,6 +35,8 @@ from explorer.views.map.regions_on_map import region_labels
 SHOWN_RESULTS = 15
 MOST_NUMBERED = 1000
 MOST_LOOKED_AT = 100_000
+NOTE_SIZE = 16
+"""No letter of the map's title is larger, in points."""
 FAINT_TO_STRONG = np.linspace(0.06, 0.9, 64)
 FILE_NAMES = "file names"
 NO_ROWS = np.empty(0, np.int64)
@@ -269,8 +272,12 @@ def _with_names_of_paths(figure: Figure, obstacles: NDArray[np.float64] | None) 
 
 
 def _covered(figure: Figure, obstacles: NDArray[np.float64] | None) -> NDArray[np.float64]:
-    """Left, top, width, height of what lies over the map, the legend with it."""
+    """Left, top, width, height of what lies over the map, legend, title and note with it."""
     boxes = [np.zeros((0, 4))] if obstacles is None else [obstacles]
+    lines = [text for text in (figure.title, figure.subtitle) if text]
+    if lines:
+        width = max(QFontMetricsF(font(NOTE_SIZE)).horizontalAdvance(text) for text in lines)
+        boxes.append(np.array([[0.0, 0.0, width + NOTE_SIZE + 16, 20.0 * len(lines) + 16]]))
     layout = legend_layout(figure)
     if layout is not None:
         boxes.append(np.array([layout.card.getRect()], np.float64))

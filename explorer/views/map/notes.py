@@ -19,7 +19,7 @@ def note_of(document: Document) -> str:
     if table is None or MODALITY not in table.metadata or document.positions is None:
         return ""
     if document.drawn.centred:
-        return "Pictures and captions, each centred: for the picture only, search sees them as they are"
+        return "Pictures and captions, each centred (for the picture only)"
     if document.modality_gap is None:
         return "Pictures and captions as they are"
     return f"Pictures and captions as they are: their means lie {document.modality_gap:.2f} apart"

@@ -47,9 +47,9 @@ class LayoutSection(Section):
             self.row("Method", self.method),
             self.row("Dimensions", self.dimensions, "Drag the map to turn three; the other button moves it"),
             self.row(
-                "Pictures, captions",
+                "Modalities",
                 self.centred,
-                "Take each kind's mean away for the picture: search sees the rows as they are",
+                "Both as they are, or each less its mean: for the picture only, never for search",
             ),
             self.row(
                 "Neighbours", self.neighbours, "How many neighbours hold a row in place: fewer show detail"
