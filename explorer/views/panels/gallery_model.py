@@ -155,7 +155,7 @@ class GalleryModel(QAbstractListModel):
         lines = [self.name(place) or "no picture"]
         if score:
             lines.append(f"{place + 1:,} · {score} · {self.above_text(place)}")
-        return "\n".join((*lines, *(shown_label(text) for text in self.captions(place)[:5])))
+        return "\n".join((*lines, *(shown_label(text) for text in self.captions(place)[:2])))
 
     # Carrying away
 
