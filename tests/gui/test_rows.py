@@ -272,6 +272,28 @@ def test_that_selected_rows_are_exported_with_their_vectors(
     assert len(head) == 7 + 16
 
 
+def test_that_asking_for_a_row_of_the_list_leaves_its_mark_there(
+    qtbot: QtBot, rows_window: MainWindow
+) -> None:
+    panel, document = rows_window.selection, rows_window.session.document
+    rows_window.session.selecting.take(of_kind(0))
+    place = panel.model.index(40)
+    panel.list.setCurrentIndex(place)
+    panel.list.scrollTo(place)
+    scrolled = panel.list.verticalScrollBar().value()
+    assert scrolled > 0
+    qtbot.keyClick(panel.list, Qt.Key.Key_Return)
+    qtbot.waitUntil(lambda: document.answer is not None, timeout=20_000)
+    assert document.answer.question.text == "bird120"
+    assert panel.list.currentIndex().row() == 40
+    assert panel.list.verticalScrollBar().value() == scrolled
+    rows_window.activateWindow()
+    panel.list.setFocus()
+    qtbot.keyClick(panel.list, Qt.Key.Key_Delete)
+    assert 120 not in document.selection
+    assert len(document.selection) == 79
+
+
 def test_that_labels_are_copied_a_line_each(rows_window: MainWindow) -> None:
     rows_window.session.selecting.take(np.array([0, 1]))
     rows_window.actions_by_name["copy_labels"].trigger()

@@ -52,14 +52,19 @@ class SelectionModel(QAbstractListModel):
         ascending : bool
             The best score is the smallest.
         """
-        self.beginResetModel()
-        self._table = table
-        self.scores = None if scores is None else scores[rows]
-        self.rows = rows
-        if best_first and self.scores is not None:
+        scores = None if scores is None else scores[rows]
+        if best_first and scores is not None:
             # NaN is last in either direction.
-            order = np.argsort(self.scores if ascending else -self.scores, kind="stable")
-            self.rows, self.scores = rows[order], self.scores[order]
+            order = np.argsort(scores if ascending else -scores, kind="stable")
+            rows, scores = rows[order], scores[order]
+        if table is self._table and np.array_equal(rows, self.rows):
+            # Only the scores are new: the mark and the place in the list stay.
+            self.scores = scores
+            if len(rows):
+                self.dataChanged.emit(self.index(0), self.index(len(rows) - 1))
+            return
+        self.beginResetModel()
+        self._table, self.rows, self.scores = table, rows, scores
         self.endResetModel()
 
     def rowCount(self, parent: Index = _ROOT) -> int:
