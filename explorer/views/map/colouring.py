@@ -83,7 +83,9 @@ def coded(document: Document, theme: Theme, *, awaited: bool = False) -> Coloure
     table = document.table
     if table is None:
         return Coloured(np.zeros(0, np.uint8), with_opacity(np.array([rgb(theme.accent)], np.uint8)), "")
-    shown = f"{counted(int(np.count_nonzero(table.health.healthy)), 'row')} shown"
+    healthy, isolation = table.health.healthy, document.isolation
+    alone = healthy if isolation is None else healthy[isolation.rows]
+    shown = f"{counted(int(np.count_nonzero(alone)), 'row')} shown"
     by, data = document.colouring.by, None if awaited else colour_data(document)
     kind, scale = KINDS[document.colouring.palette]
     if isinstance(data, Values):

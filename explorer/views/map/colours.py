@@ -60,6 +60,7 @@ class Colours(QObject):
         found = self._coded.of(
             lambda: coded(document, theme, awaited=awaited),
             document.table,
+            document.isolation,
             colouring.by,
             colouring.scale,
             colouring.item,

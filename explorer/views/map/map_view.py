@@ -347,6 +347,7 @@ class MapView(QWidget):
         self.redraw()
 
     def _isolation_changed(self) -> None:
+        self._work_out_colours()
         self.selection.refresh()
         self._place_cards()
         self._follows = True
