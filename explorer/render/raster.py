@@ -19,8 +19,6 @@ LEVELS = 16
 """Steps of coverage between outside and inside of a disc."""
 PHASES = 4
 """Positions within a pixel, in each direction, that a disc's centre is rounded to."""
-CHEAP_ROWS = 350_000
-"""A moving picture draws about so many rows at most."""
 
 
 @dataclass(frozen=True)
@@ -131,7 +129,7 @@ class Raster:
         layers : sequence of Layer
         step : int
             Draw each ``step``-th row only, with an opacity that makes up for it where discs
-            overlap (see ``cheap_step``); layers are always whole.
+            overlap; layers are always whole.
         hits : bool
             False leaves ``ids`` empty, which is quicker.
         """
@@ -241,11 +239,6 @@ def dots_for(rows: int, width: float, height: float, zoom: float = 1.0) -> Dots:
         radius=min(max(2.1 * ease**0.2, 0.75), 4.5),
         opacity=min(max(0.42 * ease**0.25, 0.12), 0.9),
     )
-
-
-def cheap_step(rows: int) -> int:
-    """The ``step`` of a picture that moves: 1 up to 350,000 rows."""
-    return max(math.ceil(rows / CHEAP_ROWS), 1)
 
 
 @lru_cache(maxsize=64)
