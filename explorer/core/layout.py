@@ -23,7 +23,7 @@ class LayoutSettings:
     metric : Metric
         Cosine or Euclidean (dot is not a distance).
     epochs : int or None
-        None chooses by size, as umap-learn does.
+        None chooses by size.
     seed : int
         The same seed gives the same picture, bit for bit.
     dimensions : {2, 3}

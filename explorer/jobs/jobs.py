@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Generator, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from os import PathLike, fspath
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import QObject, Qt, Signal
 
 from explorer.compute import protocol
-from explorer.compute.costs import layout_costs
 from explorer.compute.encoders.recognise import dims_of, local_encoders
 from explorer.compute.pool import Pool
 from explorer.compute.protocol import Request, Source
@@ -23,30 +21,14 @@ from explorer.core.errors import ExplorerError
 from explorer.core.layout import LayoutSettings
 from explorer.core.listing import LoadedTable
 from explorer.core.query import RowTerm
-from explorer.core.results import Metric, NeighbourGraph
+from explorer.core.results import Metric
 from explorer.jobs.job import Job, Stop
+from explorer.jobs.layout_steps import LayoutSteps, Step, Steps
+from explorer.jobs.pace import Pace
 from explorer.jobs.stage_jobs import StageJobs
 from explorer.readers.local_models import LocalModel
 
 Path = str | PathLike[str]
-
-# So many rows can be laid out on any machine.
-_SURELY_FIT = 200_000
-# Fewer are laid out by the processor before a graphics card has been got going.
-_LEAST_ON_CARD = 100_000
-_MAP_NEIGHBOURS = 14
-
-
-@dataclass(frozen=True)
-class Step:
-    """One request of a job, and which part of the job's progress is its."""
-
-    request: Request
-    start: float = 0.0
-    end: float = 1.0
-
-
-Steps = Generator[Step, Any, Any]
 
 
 @dataclass(eq=False)
@@ -56,7 +38,7 @@ class _Running:
     key: int | None
     identifier: int
     step: Step | None = None
-    pace: float = -1.0  # seconds for the whole of the job, as it goes now; -1 is unknown
+    pace: Pace = field(default_factory=Pace)
     cancelled: bool = False
     lasts: bool = False  # until its worker says that it is over
 
@@ -107,8 +89,7 @@ class Jobs(QObject):
         self._running: dict[int, _Running] = {}
         self._asked: dict[int, _Running] = {}
         self._tables: dict[int, LoadedTable] = {}
-        self._graphs: dict[tuple[object, ...], NeighbourGraph] = {}
-        self._projections: dict[tuple[int, int, bool], NDArray[np.float32]] = {}
+        self._layouts = LayoutSteps(self._id, self._tables)
         self._devices: dict[str, DeviceInfo] = {}
         self._heard.connect(self._take, Qt.ConnectionType.QueuedConnection)
         self.stages = StageJobs(self._id, lambda title, request: self._start(title, _one(request)))
@@ -159,18 +140,19 @@ class Jobs(QObject):
             if running.key == key:
                 running.job.cancel()
         self._tables.pop(key, None)
-        self._graphs = {place: graph for place, graph in self._graphs.items() if place[0] != key}
-        self._projections = {place: found for place, found in self._projections.items() if place[0] != key}
+        self._layouts.forget(key)
         self._pool.submit(protocol.ReleaseTable(self._id(), key))
 
     def pca(self, key: int, dimensions: int = 2, centred: bool = False) -> Job:
         """Project a table: finishes with positions, float32, shape (rows, dimensions), NaN for quarantined
         rows; ``centred`` takes each modality's mean away first."""
-        return self._start("PCA", self._projection(key, dimensions, centred), key=key)
+        return self._start("PCA", self._layouts.projection(key, dimensions, centred), key=key)
 
     def neighbour_graph(self, key: int, k: int, metric: Metric) -> Job:
         """Find the k nearest rows of every row: finishes with a NeighbourGraph."""
-        return self._start("Neighbour graph", self._graph(key, k, metric), key=key)
+        return self._start(
+            "Neighbour graph", self._layouts.graph(protocol.BuildGraph(0, key, k, metric)), key=key
+        )
 
     def umap(self, key: int, settings: LayoutSettings, start: NDArray[np.float32] | None = None) -> Job:
         """Lay a table out: finishes with a Layout; ``moving`` gives its positions while they change.
@@ -184,7 +166,7 @@ class Jobs(QObject):
         start : float32 array, shape (rows, settings.dimensions), optional
             Earlier positions to go on from; None starts from the table itself.
         """
-        return self._start("UMAP", self._umap(key, settings, start), key=key)
+        return self._start("UMAP", self._layouts.umap(key, settings, start), key=key)
 
     def search(
         self,
@@ -249,7 +231,7 @@ class Jobs(QObject):
         Finishes with float32, shape (rows,): the share, NaN for rows that are not on the map. The
         neighbours are those that a layout has found already, else found now.
         """
-        return self._start("Map trust", self._agreement(key, xy), key=key)
+        return self._start("Map trust", self._layouts.agreement(key, xy), key=key)
 
     def pair_histogram(self, key: int, metric: Metric) -> Job:
         """Count how alike pairs of rows are: finishes with a PairHistogram."""
@@ -361,83 +343,11 @@ class Jobs(QObject):
         """The process id of the ``vectors``, ``layout`` or ``encoder`` worker; None while it does not run."""
         return self._pool.pid(name)
 
-    def _projection(self, key: int, dimensions: int, centred: bool, end: float = 1.0) -> Steps:
-        place = (key, dimensions, centred)
-        if place not in self._projections:
-            self._projections[place] = yield Step(protocol.Project(self._id(), *place), end=end)
-        return self._projections[place]
-
-    def _graph(self, *asked: Any, start: float = 0.0, end: float = 1.0) -> Steps:
-        """The graph that BuildGraph's values ask for, the table's key first."""
-        if asked not in self._graphs:
-            self._graphs[asked] = yield Step(protocol.BuildGraph(self._id(), *asked), start, end)
-        return self._graphs[asked]
-
     def _part(self, whole: int, rows: NDArray[np.int64]) -> Steps:
         key = next(self._keys)
         health = yield Step(protocol.PartTable(self._id(), key, whole, rows))
         self._tables[key] = replace(self._tables[whole], key=key, health=health)
         return key
-
-    def _agreement(self, key: int, xy: NDArray[np.float32]) -> Steps:
-        twins = self._tables[key].health
-        distinct = twins.counts.duplicates > 0
-        graph = next(
-            (
-                known
-                for asked, known in self._graphs.items()
-                if (asked[0], asked[3]) == (key, distinct) and known.landmarks is None
-            ),
-            None,
-        )
-        found = 0.0
-        if graph is None:
-            found = 0.8
-            graph = yield from self._graph(key, _MAP_NEIGHBOURS, Metric.COSINE, distinct, end=found)
-        request = protocol.CompareNeighbours(self._id(), key, graph.rows, xy, twins.first_twin)
-        return (yield Step(request, start=found))
-
-    def _umap(self, key: int, settings: LayoutSettings, start: NDArray[np.float32] | None) -> Steps:
-        if settings.metric is Metric.DOT:
-            raise ExplorerError("UMAP needs a distance.", "Choose cosine or Euclidean for the layout.")
-        if key not in self._tables:
-            raise ExplorerError("This table is no longer loaded.", "Open its file again.")
-        if start is not None and start.shape[1] != settings.dimensions:
-            raise ExplorerError(
-                f"A layout in {settings.dimensions}-D can't go on from one in {start.shape[1]}-D."
-            )
-        table = self._tables[key]
-        twins, device = table.health, table.device.partition(":")[0]
-        taking_part = int(twins.healthy.sum()) - twins.counts.duplicates
-        asked: tuple[Any, ...] = key, settings.neighbours - 1, settings.metric, twins.counts.duplicates > 0
-        if taking_part > settings.most_rows:
-            asked += settings.most_rows, settings.seed
-        elif taking_part > _SURELY_FIT:
-            # Memory may be there for fewer.
-            asked += (settings.most_rows,)
-        if settings.centred:
-            asked += (None, 0, True)[len(asked) - 4 :]
-        costs = layout_costs(taking_part, table.listing.dim, settings, on_cpu=device == "cpu")
-        shape = settings.dimensions, settings.centred
-        first = 0.0 if (key, *shape) in self._projections else costs.projection
-        second = 0.0 if asked in self._graphs else costs.graph
-        whole = first + second + costs.layout
-        begun, found = first / whole, (first + second) / whole
-        projected = yield from self._projection(key, *shape, begun)
-        graph = yield from self._graph(*asked, start=begun, end=found)
-        request = protocol.LayOut(
-            self._id(),
-            key=key,
-            neighbours=graph.rows,
-            distances=graph.distances,
-            first_twin=twins.first_twin,
-            start=projected if start is None else start,
-            from_pca=start is None,
-            settings=settings,
-            landmarks=graph.landmarks,
-            device=device if taking_part >= _LEAST_ON_CARD else "cpu",
-        )
-        return (yield Step(request, start=found))
 
     def _id(self) -> int:
         return next(self._ids)
@@ -530,15 +440,8 @@ class Jobs(QObject):
                 self._advance(running, reply.result)
 
     def _report(self, running: _Running, step: Step, reply: protocol.Progress) -> None:
-        """Tell how far a job is as a whole; the steps to come will go at the pace of this one."""
-        if reply.fraction < 0:
-            running.job.report_progress(-1.0, reply.stage, -1.0)
-            return
-        share = step.end - step.start
-        whole = step.start + share * reply.fraction
-        if reply.seconds_left >= 0 and share * (1.0 - reply.fraction) > 0:
-            running.pace = reply.seconds_left / (share * (1.0 - reply.fraction))
-        left = running.pace * (1.0 - whole) if running.pace >= 0 else -1.0
+        """Tell how far a job is as a whole."""
+        whole, left = running.pace.left(step.start, step.end, reply.fraction, reply.seconds_left)
         running.job.report_progress(whole, reply.stage, left)
 
     def _end(self, running: _Running, outcome: object) -> None:

@@ -129,6 +129,31 @@ def test_that_a_table_is_laid_out_in_space(qtbot: QtBot, jobs: Jobs, table: Load
     assert (kind, error.message) == ("failed", "A layout in 2-D can't go on from one in 3-D.")
 
 
+def test_that_a_large_table_is_laid_out_by_some_of_its_rows(
+    qtbot: QtBot, jobs: Jobs, table: LoadedTable
+) -> None:
+    job = jobs.umap(table.key, LayoutSettings(epochs=30, most_rows=1000))
+    ends = Ends(job)
+    layout = result_of(qtbot, job)
+    assert layout.sampled == 1000
+    assert np.flatnonzero(np.isnan(layout.xy).any(axis=1)).tolist() == [17]
+    assert (layout.xy[[40, 41]] == layout.xy[39]).all()
+    fractions = [fraction for fraction, _, _ in ends.progress]
+    assert fractions == sorted(fractions)
+    assert result_of(qtbot, jobs.umap(table.key, LayoutSettings(epochs=30))).sampled is None
+
+
+def test_that_what_the_map_has_kept_is_told_beside_any_graph(
+    qtbot: QtBot, jobs: Jobs, table: LoadedTable
+) -> None:
+    first = result_of(qtbot, jobs.pca(table.key))
+    result_of(qtbot, jobs.neighbour_graph(table.key, 6, Metric.COSINE))
+    result_of(qtbot, jobs.umap(table.key, LayoutSettings(epochs=5, most_rows=500)))
+    shares = result_of(qtbot, jobs.map_agreement(table.key, first))
+    assert np.flatnonzero(np.isnan(shares)).tolist() == [17]
+    assert 0.0 < np.nanmean(shares) < 1.0
+
+
 def test_that_a_stopped_layout_keeps_its_last_positions(qtbot: QtBot, jobs: Jobs, table: LoadedTable) -> None:
     job = jobs.umap(table.key, LayoutSettings(epochs=100_000))
     ends = Ends(job)
