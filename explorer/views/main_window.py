@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QByteArray, QMimeData, QPoint, QRect, Qt
+from PySide6.QtCore import QByteArray, QPoint, QRect, Qt
 from PySide6.QtGui import (
     QCloseEvent,
     QDragEnterEvent,
@@ -27,7 +27,7 @@ from PySide6.QtWidgets import (
 from explorer.commands import Session
 from explorer.views.actions import NEED_ANSWER, NEED_CAPTIONS, NEED_MAP, NEED_TABLE, Actions
 from explorer.views.dock import Dock
-from explorer.views.dropped import holds_pixels, paths_in, picture_files_in
+from explorer.views.dropped import paths_in
 from explorer.views.file_commands import FileCommands
 from explorer.views.map.canvas import Tool
 from explorer.views.map.map_view import MapView
@@ -333,7 +333,7 @@ class MainWindow(QMainWindow):
     def dropEvent(self, event: QDropEvent) -> None:
         self.map.show_drop_hint(False)
         paths = paths_in(event.mimeData())
-        if self.take_picture(event.mimeData()):
+        if self.query.pictures.take(event.mimeData()):
             event.acceptProposedAction()
         elif paths:
             event.acceptProposedAction()
@@ -341,19 +341,8 @@ class MainWindow(QMainWindow):
 
     def paste_picture(self) -> None:
         """Ask for the picture on the clipboard."""
-        if not self.take_picture(QGuiApplication.clipboard().mimeData()):
+        if not self.query.pictures.take(QGuiApplication.clipboard().mimeData()):
             self.session.notices.tell("There is no picture on the clipboard.")
-
-    def take_picture(self, data: QMimeData) -> bool:
-        """Ask for a picture that was dropped or pasted; False where there is none."""
-        if not picture_files_in(data) and not holds_pixels(data):
-            return False
-        if self.session.document.table is None or self.session.document.encoder is None:
-            self.session.notices.tell(
-                "Open an index of pictures first; then a dropped picture asks for those most like it."
-            )
-            return True
-        return self.query.take_pasted(data)
 
     # Coming and going
 

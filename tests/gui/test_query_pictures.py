@@ -211,7 +211,7 @@ def test_that_a_picture_dragged_from_a_page_is_asked_by_its_pixels(
     data = QMimeData()
     data.setUrls([QUrl("https://example.org/scene.png")])
     data.setImageData(QImage(str(demo.scene(9))))
-    assert window.take_picture(data)
+    assert window.query.pictures.take(data)
     answered(qtbot, bar, "", pictures=1)
     assert best(bar) == 9
 
@@ -239,6 +239,9 @@ def test_that_a_picture_without_an_index_says_what_to_open_first(
     drop(open_window, demo.scene(1))
     assert "Open an index of pictures first" in open_window.notice.text.text()
     assert open_window.session.document.query_pictures == ()
+    put_on_clipboard(demo.scene(1))
+    open_window.query.field.paste()
+    assert open_window.query.field.chips.pictures == ()
     QApplication.clipboard().setText("no picture")
     open_window.actions_by_name["paste_picture"].trigger()
     assert open_window.notice.text.text() == "There is no picture on the clipboard."

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from PySide6.QtCore import QEvent, QMimeData, QObject, Qt, QTimer
+from PySide6.QtCore import QEvent, QObject, Qt, QTimer
 from PySide6.QtGui import QAction, QMoveEvent, QResizeEvent
 from PySide6.QtWidgets import (
     QComboBox,
@@ -20,15 +20,15 @@ from explorer.core.labels import label_of
 from explorer.core.query import format_label, replace_term
 from explorer.core.query_outline import Outline, Part, outline
 from explorer.core.query_resolve import complete
-from explorer.core.query_text import PictureTerm, text_outline
+from explorer.core.query_text import text_outline
 from explorer.core.results import Metric
 from explorer.core.text_note import TextNote
 from explorer.document import Question
-from explorer.views.dropped import holds_pixels, picture_files_in, png_bytes
 from explorer.views.label_text import shown_label
 from explorer.views.panels.count_box import CountBox
 from explorer.views.panels.query_completer import Offer, QueryPopup
 from explorer.views.panels.query_field import QueryField
+from explorer.views.panels.query_pictures import QueryPictures
 from explorer.views.theme import current_colours, icon
 
 ASK_AFTER, OFFER_AFTER = 250, 400
@@ -46,8 +46,7 @@ class QueryBar(QWidget):
         self._session = session
         self._asked: str | None = None
         self.field = QueryField(self._read, lambda: session.settings.queries)
-        self.field.take_pasted = self.take_pasted
-        self.field.chips.changed.connect(self._pictures_taken)
+        self.pictures = QueryPictures(session, self.field, self.ask)
         self.popup = QueryPopup(self.field)
         self.field.take_key = self.popup.take_key
         self._ask_timer = _timer(self, ASK_AFTER, self._ask_by_itself)
@@ -73,9 +72,6 @@ class QueryBar(QWidget):
         document.table_changed.connect(self._table_changed)
         document.asking_changed.connect(self._show_options)
         document.encoder_changed.connect(self._encoder_changed)
-        document.query_pictures_changed.connect(
-            lambda: self.field.set_pictures(session.document.query_pictures)
-        )
         session.encoding.loading_changed.connect(lambda _loading: self._encoder_changed())
         self._table_changed()
 
@@ -332,35 +328,6 @@ class QueryBar(QWidget):
         names = [label_of(None if table is None else table.labels, row) for row in question.rows]
         typed = {part.label for part in self.field.outline.parts}
         return list(dict.fromkeys(name for name in names if name not in typed)) or names
-
-    # Pictures
-
-    def take_pasted(self, data: QMimeData) -> bool:
-        """Ask for pictures that are pasted or dropped, files or only pixels, in place of those before.
-
-        Returns
-        -------
-        bool
-            False where there are none.
-        """
-        paths = picture_files_in(data)
-        if len(paths) == 1:
-            self._session.asking.ask_picture(paths[0], text=self.field.text())
-        elif paths:
-            pictures = tuple(PictureTerm(1.0, path) for path in paths)
-            self._session.document.set_query_pictures(pictures)
-            self._session.asking.ask(self.field.text())
-        elif holds_pixels(data):
-            self._session.asking.paste_picture(png_bytes(data.imageData()), text=self.field.text())
-        else:
-            return False
-        return True
-
-    def _pictures_taken(self, pictures: tuple[PictureTerm, ...]) -> None:
-        """The person took a picture out of the question, or turned its sign."""
-        self._session.document.set_query_pictures(pictures)
-        self.field.setFocus(Qt.FocusReason.OtherFocusReason)
-        self.ask()
 
     # Events
 
