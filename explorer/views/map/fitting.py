@@ -41,7 +41,7 @@ def fitted_view(
     sample = positions[:: max(1, len(positions) // SAMPLE)]
     if legend is None or _share_behind(whole, sample, legend) <= FEW:
         return whole
-    _, _, right, top = extent(sample)
+    _, _, right, top = extent(positions)
 
     def in_corner(factor: float) -> Viewport:
         scale = whole.scale * factor
