@@ -103,7 +103,7 @@ class Mapping(QObject):
         self.layout_job_changed.emit(job)
 
     def _done(self, layout: Layout) -> None:
-        self._settle(layout.xy, LayoutStage.DONE, layout.settings)
+        self._settle(layout.xy, LayoutStage.DONE, layout.settings, layout.sampled)
 
     def _stopped(self) -> None:
         if self._document.positions is not None:
@@ -113,10 +113,16 @@ class Mapping(QObject):
         self._notices.error(error, ("Lay out again", self.start))
         self._if_shown(key, self._stopped)
 
-    def _settle(self, positions: np.ndarray, stage: LayoutStage, drawn: LayoutSettings | None = None) -> None:
+    def _settle(
+        self,
+        positions: np.ndarray,
+        stage: LayoutStage,
+        drawn: LayoutSettings | None = None,
+        sampled: int | None = None,
+    ) -> None:
         self._layout_job = None
         self.layout_job_changed.emit(None)
-        self._document.set_positions(positions, stage, drawn)
+        self._document.set_positions(positions, stage, drawn, sampled)
         self.measure_trust()
 
     def stop(self) -> None:

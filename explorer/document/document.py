@@ -78,6 +78,7 @@ class Document:
         self.positions: NDArray[np.float32] | None = None
         self.settings = LayoutSettings()
         self.drawn = LayoutSettings()
+        self.sampled: int | None = None
         self.stage = LayoutStage.EMPTY
         self.kept: list[tuple[str, NDArray[np.float32]]] = []
         self.clusters: Clusters | None = None
@@ -209,6 +210,7 @@ class Document:
         positions: NDArray[np.float32] | None,
         stage: LayoutStage,
         drawn: LayoutSettings | None = None,
+        sampled: int | None = None,
     ) -> None:
         """Put the rows at new places.
 
@@ -219,8 +221,11 @@ class Document:
         stage : LayoutStage
         drawn : LayoutSettings, optional
             What they were made with, where that is not what it was before.
+        sampled : int, optional
+            How many rows were laid out, where the others were placed by these.
         """
         self.positions = positions
+        self.sampled = sampled
         self.drawn = self.drawn if drawn is None else drawn
         self.stage = stage
         self.trust = None

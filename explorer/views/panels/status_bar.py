@@ -55,14 +55,19 @@ class StatusBar(QStatusBar):
         self.device.setText(device_words(device))
 
     def _show_trust(self) -> None:
-        trust = self._session.document.trust
+        trust, sampled = self._session.document.trust, self._session.document.sampled
+        laid_out = (
+            [] if sampled is None else [f"{counted(sampled, 'row')} laid out, the others placed by them"]
+        )
         if trust is None:
-            self.trust.setText("")
+            self.trust.setText(" · ".join(laid_out))
+            self.trust.setToolTip("")
             return
-        self.trust.setText(
+        measured = (
             f"trustworthiness {trust.trustworthiness:.2f} · continuity {trust.continuity:.2f}"
             f" · on {counted(trust.sample, 'row')}"
         )
+        self.trust.setText(" · ".join([*laid_out, measured]))
         self.trust.setToolTip(
             f"How many map neighbours are true ones, and how many true ones were kept\n"
             f"(k = {trust.k}, on {trust.sample:,} rows; 1 is a perfect map)."
