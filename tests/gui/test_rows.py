@@ -318,6 +318,8 @@ def test_that_the_wheel_scrolls_past_a_choice_and_does_not_change_it(
     )
     QApplication.sendEvent(by, wheel)
     assert rows_window.session.document.colouring.by == "cluster"
+    rows_window.activateWindow()
     by.setFocus()
+    qtbot.waitUntil(by.hasFocus)
     QApplication.sendEvent(by, wheel)
     assert rows_window.session.document.colouring.by == "row length"
