@@ -10,12 +10,23 @@ from explorer.views.actions import MENUS, Entry
 
 POINTING = (
     ("Click a point", "ask for its neighbours"),
-    ("Drag, wheel", "move and zoom the map"),
-    ("Double click", "fit the map"),
+    ("Click with the other button", "what can be done with a point or a line of the legend"),
+    ("Drag, wheel", "move and zoom the map; in 3-D, dragging turns it"),
+    ("Drag with the other button, or with Space held", "move the map, in 3-D and with any tool"),
+    ("Shift and drag", "select with a lasso, adding to the selection"),
+    ("Ctrl and click", "select a point, or take it from the selection"),
+    (
+        "Shift, Alt, Shift+Alt with lasso, box or click",
+        "add to the selection, take from it, keep what is in both",
+    ),
+    ("Click, double click on the legend", "hide, show alone"),
+    ("Double click on a region's name", "rename it"),
+    ("Double click elsewhere", "fit the map"),
+    ("Arrow keys, on the map", "move the map; in 3-D, turn it (with Shift, move it)"),
+    ("Ctrl and arrow keys, on the map", "go from point to point; Return asks, Ctrl+Space selects"),
     ("Tab, on the map", "only the map, and back"),
     ("Escape", "close the message, go to the map"),
-    ("Escape, on the map", "bring the panels back"),
-    ("Arrow keys, on the map", "move the map"),
+    ("Escape, on the map", "drop what is drawn, the selection, the tool; bring the panels back"),
 )
 
 GALLERY = (

@@ -183,12 +183,12 @@ class MapView(QWidget):
         self.redraw()
 
     def _next_frame(self) -> None:
-        """Show where the layout has moved the rows to."""
-        before = self.canvas.viewport_now
+        """Show where the layout has moved the rows to: large tables coarsely, to which the view's change leads."""
+        before, large = self.canvas.viewport_now, self._maker.facts.shown > MOVING_SAMPLE
         if self._follows:
             self.fit()
-        if not self._follows or self.canvas.viewport_now == before:
-            self.redraw(coarse=True)
+        if not large or self.canvas.viewport_now == before:
+            self.redraw(coarse=large)
 
     def _colours_changed(self) -> None:
         self._work_out_colours()
