@@ -45,7 +45,8 @@ def layout_costs(rows: int, dim: int, settings: LayoutSettings, *, on_cpu: bool 
     projection = 1e-3 + rows * dim * 6e-9
     exact = pairs * (dim * 1.2e-11 + 5e-10)
     nearly = rows * (12e-6 + dim * 0.33e-6)
-    moves = landmarks * settings.neighbours * (epochs + 6) * 15e-9
+    # The more points, the seldomer is one at hand in the processor's cache.
+    moves = landmarks * settings.neighbours * (epochs + 6) * (8e-9 + landmarks * 1e-14)
     placing = (rows - landmarks) * settings.neighbours * 180e-9
     if on_cpu:
         return Costs(projection, exact if pairs * dim <= _MOST_EXACT_WORK else nearly, moves + placing)
