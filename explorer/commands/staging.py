@@ -8,25 +8,20 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 from PySide6.QtCore import QObject, Signal
 
 from explorer.commands.notices import Notices
 from explorer.commands.opening import Opening
+from explorer.commands.token_paths import TokenPaths
 from explorer.core.errors import ExplorerError
 from explorer.core.labels import Labels
-from explorer.core.placement import MOST_ROWS, place_vectors
-from explorer.core.results import Metric
-from explorer.core.stages import ModelParts, Phrases, Stage, StageModelInfo, StageRun, TokenComparison
-from explorer.document import Document, LayoutStage, ModelView, Source, StageInput, TokenPath
+from explorer.core.stages import ModelParts, Needs, Phrases, StageModelInfo, StageRun, TokenComparison
+from explorer.core.typed_ids import typed_ids
+from explorer.document import Document, ModelView, Source, StageInput
 from explorer.export.patches import write_patches
 from explorer.export.rows import RowsToSave, write_rows
 from explorer.jobs import Job, Jobs
-
-MOST_PLACED = 160
-"""Vectors whose nearest rows are looked for: a path is for a sentence, not for a book."""
-MOST_WORK = 1 << 33
-"""Products of numbers that placing may take, so that it never holds a query up for long."""
+from explorer.jobs.stage_jobs import STAGES_WORKER
 
 
 class Staging(QObject):
@@ -34,7 +29,12 @@ class Staging(QObject):
 
     Signals
     -------
-    rejected(ExplorerError) : what was typed or chosen cannot be run.
+    rejected(ExplorerError) : phrases, or a word in two sentences, that cannot be worked on. What could not
+        be run stands in the document's ``model_view``.
+
+    Attributes
+    ----------
+    paths : TokenPaths
     """
 
     rejected = Signal(object)
@@ -46,14 +46,13 @@ class Staging(QObject):
         self._notices = notices
         self._opening = opening
         self._wanted = False
-        self._on_map = True
         self._source: Source | None = None
         self._running: Job | None = None
-        self._placing: Job | None = None
-        self._placed: tuple[list[Stage], NDArray[np.int64]] | None = None
+        self._killer: StageInput | None = None
+        self.paths = TokenPaths(document, jobs, notices)
         self._folder: tempfile.TemporaryDirectory[str] | None = None
         document.table_changed.connect(self._table_changed)
-        document.positions_changed.connect(self._place)
+        jobs.worker_restarted.connect(self._take_up)
 
     @property
     def is_running(self) -> bool:
@@ -69,19 +68,18 @@ class Staging(QObject):
         """Another file's model; another table of the same file keeps it."""
         table = self._document.table
         if table is not None and self._is_own(table.path):
-            self._find_places()
+            self.paths.find()
             return
         source = None if table is None else self._document.source_at(table.path)
         if source is None or source != self._source:
             self._stop()
-            self._source = None
-            self._placed = None
+            self._source = self._killer = None
             self._document.set_model_view(ModelView(given=self._document.model_view.given))
-            self._document.set_token_paths(())
+            self.paths.find()
             if source is not None and self._wanted:
                 self._open(source)
         else:
-            self._find_places()
+            self.paths.find()
 
     def _open(self, source: Source) -> None:
         self._source = source
@@ -90,7 +88,7 @@ class Staging(QObject):
         def opened(model: StageModelInfo) -> None:
             self._running = None
             self._change(model=model, refusal=None)
-            self.run(self._document.model_view.given)
+            self.run(fitting(self._document.model_view.given, model))
 
         job.finished.connect(self._if_last(job, opened))
         job.failed.connect(self._if_last(job, self._refused))
@@ -105,7 +103,18 @@ class Staging(QObject):
     def _refused(self, error: ExplorerError) -> None:
         self._running = None
         self._change(refusal=error, run=None)
-        self.rejected.emit(error)
+        self.paths.find()
+
+    def _take_up(self, worker: str, _reason: str) -> None:
+        """The process had died: open the model again, unless this very input has killed it twice."""
+        view = self._document.model_view
+        if worker != STAGES_WORKER or self._source is None or self._killer is view.given:
+            return
+        self._killer = view.given
+        if view.model is None:
+            self._open(self._source)
+        else:
+            self.run(view.given)
 
     def _if_last(self, job: Job, act: Callable) -> Callable:
         """Only where the job's answer is still waited for."""
@@ -118,24 +127,30 @@ class Staging(QObject):
 
     def run(self, given: StageInput) -> None:
         """Take a text, a picture or both through the model; what was under way before stops."""
-        if self._document.model_view.model is not None:
+        model = self._document.model_view.model
+        if model is not None:
             self._stop()
         self._change(given=given)
-        if self._source is None or self._document.model_view.model is None:
+        if self._source is None or model is None:
             return
         if given.is_empty:
-            self._placed = None
             self._change(run=None, refusal=None)
-            self._document.set_token_paths(())
+            self.paths.find()
             return
         job = self._running = self._jobs.stages.run(
-            self._source, given.text, picture=given.picture, side=given.side, special=given.special
+            self._source,
+            given.text,
+            ids=ids_in(given, model),
+            picture=given.picture,
+            side=given.side,
+            special=given.special,
+            heads=given.heads,
         )
 
         def ran(run: StageRun) -> None:
-            self._running = None
+            self._running = self._killer = None
             self._change(run=run, refusal=None)
-            self._find_places()
+            self.paths.find()
 
         job.finished.connect(self._if_last(job, ran))
         job.failed.connect(self._if_last(job, self._refused))
@@ -151,8 +166,8 @@ class Staging(QObject):
         """Follow a word through two sentences; the document's ``model_view`` has the result."""
         if self._source is None:
             return None
-        side = self._document.model_view.given.side
-        job = self._jobs.stages.compare_word(self._source, first, second, word, side)
+        given = self._document.model_view.given
+        job = self._jobs.stages.compare_word(self._source, first, second, word, given.side, given.heads)
 
         def compared(found: tuple[TokenComparison, ...]) -> None:
             self._change(comparison=found)
@@ -166,7 +181,8 @@ class Staging(QObject):
         phrases = [text.strip() for text in texts if text.strip()]
         if self._source is None:
             return None
-        job = self._jobs.stages.encode_phrases(self._source, phrases, self._document.model_view.given.side)
+        given = self._document.model_view.given
+        job = self._jobs.stages.encode_phrases(self._source, phrases, given.side, given.heads)
         name = Path(self._source.path).stem
 
         def encoded(found: Phrases) -> None:
@@ -204,11 +220,6 @@ class Staging(QObject):
             return
         self._opening.open([str(path)])
 
-    def show_on_map(self, shown: bool) -> None:
-        """Draw the tokens' ways over the map, or not."""
-        self._on_map = shown
-        self._place()
-
     def close(self) -> None:
         """Stop what is under way, and remove what was written for this session."""
         self._stop()
@@ -231,71 +242,25 @@ class Staging(QObject):
         self._document.set_model_view(replace(self._document.model_view, **changes))
 
     def _stop(self) -> None:
-        for job in (self._running, self._placing):
-            if job is not None:
-                job.cancel()
-        self._running = self._placing = None
-
-    # The map
-
-    def _find_places(self) -> None:
-        """Look for the rows nearest to each stage's rows, where they are of the table's width."""
-        run, table = self._document.model_view.run, self._document.table
-        self._placed = None
-        if self._placing is not None:
-            self._placing.cancel()
-            self._placing = None
-        stages = [] if run is None or table is None else _placeable(run, table.listing.dim)
-        count = sum(len(stage.values) for stage in stages if stage.values is not None)
-        if table is None or not stages or count > MOST_PLACED:
-            self._document.set_token_paths(())
-            return
-        if count * table.listing.rows * table.listing.dim > MOST_WORK:
-            self._document.set_token_paths(())
-            return
-        vectors = np.concatenate([stage.values for stage in stages if stage.values is not None])
-        job = self._placing = self._jobs.nearest(table.key, vectors, MOST_ROWS, Metric.COSINE)
-
-        def found(rows: NDArray[np.int64]) -> None:
-            if self._placing is job:
-                self._placing = None
-                self._placed = (stages, rows)
-                self._place()
-
-        job.finished.connect(found)
-        job.failed.connect(self._notices.error)
-
-    def _place(self) -> None:
-        """Put the tokens' ways onto the map, once it does not move."""
-        document = self._document
-        positions, run = document.positions, document.model_view.run
-        if positions is None or run is None or self._placed is None or not self._on_map:
-            if document.token_paths:
-                document.set_token_paths(())
-            return
-        if document.stage is LayoutStage.MOVING:
-            return
-        stages, rows = self._placed
-        document.set_token_paths(_paths(run, stages, place_vectors(positions, rows)))
+        if self._running is not None:
+            self._running.cancel()
+        self._running = None
+        self.paths.stop()
 
 
-def _placeable(run: StageRun, dim: int) -> list[Stage]:
-    """Stages with a row a place, of a table's width, all of the same sequence."""
-    found = [
-        stage
-        for stage in run.stages.stages
-        if stage.values is not None and stage.values.ndim == 2 and stage.values.shape[1] == dim
-    ]
-    return [stage for stage in found if stage.of is found[0].of and stage.first == found[0].first]
-
-
-def _paths(run: StageRun, stages: list[Stage], places: NDArray[np.float32]) -> tuple[TokenPath, ...]:
-    tokens = run.stages.sequence(stages[0].of)[stages[0].first :]
-    count = min(len(stage.values) for stage in stages if stage.values is not None)
-    names = tuple(stage.name for stage in stages)
-    by_stage = places.reshape(len(stages), count, -1)
-    return tuple(
-        TokenPath(token.label, names, by_stage[:, number])
-        for number, token in enumerate(tokens[:count])
-        if np.isfinite(by_stage[:, number]).all()
+def fitting(given: StageInput, model: StageModelInfo) -> StageInput:
+    """What of an input a model can be given; another model's picture, side and heads are left out."""
+    heads = given.heads if model.heads is not None and given.heads in model.heads.choices else None
+    return StageInput(
+        given.text if model.needs is not Needs.PICTURE else "",
+        given.picture if model.needs not in (Needs.TEXT, Needs.EVENTS) else None,
+        given.side if given.side in model.sides else None,
+        given.special,
+        heads,
     )
+
+
+def ids_in(given: StageInput, model: StageModelInfo) -> tuple[int, ...] | None:
+    """The rows that were typed as numbers; None for a text."""
+    side = given.side or next(iter(model.sides), "")
+    return typed_ids(given.text, bare=side not in model.reads)

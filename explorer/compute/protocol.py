@@ -5,7 +5,7 @@ Every array of more than a few kilobytes crosses as a file that both sides map (
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -290,9 +290,10 @@ class Evaluate(Request):
 
 @dataclass(frozen=True)
 class StageRequest(Request):
-    """What the stages worker answers, of the model in ``source``."""
+    """What the stages worker answers, of the model in ``source``; see ``stages.open_stage_model``."""
 
     source: Source
+    heads: int | None = field(default=None, kw_only=True)
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from explorer.compute.protocol import STAGES, Ready, Request, Source
 from explorer.compute.service import Service, Task
 from explorer.compute.sharing import SessionFolder
 from explorer.core.errors import ExplorerError
-from explorer.core.stages import StageModelInfo, StageRun, Stages
+from explorer.core.stages import Needs, StageModelInfo, StageRun, Stages
 
 if TYPE_CHECKING:
     import numpy as np
@@ -33,7 +33,7 @@ def serve(connection: Connection, folder: Path) -> NoReturn:
 
 class _StagesWorker:
     def __init__(self, connection: Connection, folder: Path) -> None:
-        self._source: Source | None = None
+        self._opened: tuple[Source, int | None] | None = None
         self._model: StageModel | None = None
         self._last: tuple[int, Stages] | None = None
         self._opening = threading.Lock()
@@ -55,8 +55,8 @@ class _StagesWorker:
     def _handle(self, request: Request, task: Task) -> object:
         self._prepared.wait()
         match request:
-            case protocol.OpenStageModel(source=source):
-                return info_of(self._model_of(source))
+            case protocol.OpenStageModel():
+                return info_of(self._model_of(request))
             case protocol.RunStages():
                 return self._run(request)
             case protocol.FetchAttention():
@@ -69,26 +69,28 @@ class _StagesWorker:
                 return self._compare(request)
         raise TypeError(f"The stages worker knows no {type(request).__name__}.")
 
-    def _model_of(self, source: Source) -> StageModel:
+    def _model_of(self, request: protocol.StageRequest) -> StageModel:
         from explorer.compute.stages import open_stage_model
 
         with self._opening:
-            if self._model is None or source != self._source:
-                self._source = self._model = None
+            source, wanted = request.source, (request.source, request.heads)
+            if self._model is None or wanted != self._opened:
+                self._opened = self._model = None
                 self._model = open_stage_model(
                     source.path,
                     labels=source.labels,
                     target_labels=source.target_labels,
                     header=source.header,
+                    heads=request.heads,
                 )
-                self._source = source
+                self._opened = wanted
             return self._model
 
     def _run(self, request: protocol.RunStages) -> StageRun:
         from explorer.readers.pictures import read_picture
 
         picture = None if request.picture is None else read_picture(Path(request.picture)).image
-        stages = self._model_of(request.source).run(
+        stages = self._model_of(request).run(
             request.text, ids=request.ids, picture=picture, side=request.side, special=request.special
         )
         self._last = (request.id, stages)
@@ -117,13 +119,13 @@ class _StagesWorker:
         def tell(done: int) -> None:
             task(done / len(request.phrases), "Encoding phrases")
 
-        return encode_phrases(self._model_of(request.source), request.phrases, side=request.side, tell=tell)
+        return encode_phrases(self._model_of(request), request.phrases, side=request.side, tell=tell)
 
     def _compare(self, request: protocol.CompareWord) -> object:
         from explorer.compute.stages import compare_word
 
         return compare_word(
-            self._model_of(request.source), request.first, request.second, request.word, side=request.side
+            self._model_of(request), request.first, request.second, request.word, side=request.side
         )
 
 
@@ -136,5 +138,15 @@ def info_of(model: StageModel) -> StageModelInfo:
         sides=model.sides,
         reads=tuple(side for side, way in model.texts.items() if way.tokenizer is not None),
         special=any(way.special for way in model.texts.values()),
+        wraps=tuple(
+            side for side, way in model.texts.items() if way.tokenizer and way.tokenizer("", True).tokens
+        ),
         notes=model.notes,
+        heads=model.heads,
+        names=_events(model),
     )
+
+
+def _events(model: StageModel) -> tuple[str, ...]:
+    labels = model.texts[""].labels if model.needs is Needs.EVENTS else None
+    return () if labels is None else tuple(labels[row] for row in range(len(labels)))

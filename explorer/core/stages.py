@@ -127,6 +127,41 @@ class Patches:
 
 
 @dataclass(frozen=True)
+class Heads:
+    """Into how many heads a model's attention is split.
+
+    Attributes
+    ----------
+    count : int
+    width : int
+        What they share.
+    is_guess : bool
+        Whether neither file nor person said so.
+    is_told : bool
+        Whether the file, or a configuration beside it, says so.
+    """
+
+    count: int
+    width: int
+    is_guess: bool = False
+    is_told: bool = False
+
+    @property
+    def choices(self) -> tuple[int, ...]:
+        """All numbers that divide the width."""
+        return tuple(count for count in range(1, self.width + 1) if self.width % count == 0)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What to say of a guess."""
+        if not self.is_guess:
+            return ()
+        return (
+            f"The file does not say how many heads its attention has: {self.count} are taken, as is usual.",
+        )
+
+
+@dataclass(frozen=True)
 class AttentionShape:
     """What can be asked of where places look.
 
@@ -321,7 +356,13 @@ class StageModelInfo:
         The sides (``""`` without any) whose texts can be read: that have a vocabulary.
     special : bool
         Whether a text is wrapped in the tokens that begin and end a sequence where nobody has said.
+    wraps : tuple of str
+        The sides whose vocabulary names such tokens.
     notes : tuple of str
+    heads : Heads or None
+        None where there are none, or no choice.
+    names : tuple of str
+        All that can be typed, where they are few: a music model's events.
     """
 
     name: str
@@ -330,7 +371,10 @@ class StageModelInfo:
     sides: tuple[str, ...] = ()
     reads: tuple[str, ...] = ()
     special: bool = False
+    wraps: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    heads: Heads | None = None
+    names: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)

@@ -24,12 +24,15 @@ class StageInput:
         ``"source"`` or ``"target"``; None for the model's own first.
     special : bool or None
         Whether the text is wrapped in the tokens that begin and end a sequence; None as is usual.
+    heads : int or None
+        Into how many the model's attention is split, where a person has said.
     """
 
     text: str = ""
     picture: str | None = None
     side: str | None = None
     special: bool | None = None
+    heads: int | None = None
 
     @property
     def is_empty(self) -> bool:

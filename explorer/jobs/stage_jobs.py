@@ -9,6 +9,9 @@ from explorer.compute.protocol import Request
 from explorer.document.sources import Source
 from explorer.jobs.job import Job
 
+STAGES_WORKER = protocol.STAGES
+"""Its name, as ``Jobs.worker_restarted`` gives it."""
+
 
 class StageJobs:
     """Starts jobs on the model in an open file.
@@ -25,31 +28,43 @@ class StageJobs:
         self._number = number
         self._start = start
 
-    def open(self, source: Source) -> Job:
-        """Open the model: finishes with a StageModelInfo."""
-        return self._start("Opening the model", protocol.OpenStageModel(self._number(), _told(source)))
+    def open(self, source: Source, heads: int | None = None) -> Job:
+        """Open the model: finishes with a StageModelInfo.
+
+        In all of these, ``heads`` says into how many the attention is split, where no shape tells and the
+        usual number is wrong.
+        """
+        request = protocol.OpenStageModel(self._number(), _told(source), heads=heads)
+        return self._start("Opening the model", request)
 
     def run(
         self,
         source: Source,
         text: str = "",
         *,
+        ids: tuple[int, ...] | None = None,
         picture: str | None = None,
         side: str | None = None,
         special: bool | None = None,
+        heads: int | None = None,
     ) -> Job:
-        """Take a text, a picture (a file) or both through the model: finishes with a StageRun.
+        """Take a text or ids, a picture (a file) or both through the model: finishes with a StageRun.
 
         Parameters
         ----------
         source : Source
         text : str
+        ids : tuple of int, optional
+            Rows of the token table, instead of a text.
         picture : str, optional
         side : {"source", "target"}, optional
         special : bool, optional
             Whether the text is wrapped in the tokens that begin and end a sequence.
+        heads : int, optional
         """
-        request = protocol.RunStages(self._number(), _told(source), text, None, picture, side, special)
+        request = protocol.RunStages(
+            self._number(), _told(source), text, ids, picture, side, special, heads=heads
+        )
         return self._start("Stages", request)
 
     def attention(self, source: Source, run: int, name: str, layer: int) -> Job:
@@ -61,16 +76,24 @@ class StageJobs:
         """Fetch position tables, patch filters and how output layers compare: finishes with ModelParts."""
         return self._start("Positions and patches", protocol.FetchParts(self._number(), _told(source)))
 
-    def encode_phrases(self, source: Source, phrases: Sequence[str], side: str | None = None) -> Job:
+    def encode_phrases(
+        self, source: Source, phrases: Sequence[str], side: str | None = None, heads: int | None = None
+    ) -> Job:
         """Encode phrases: finishes with Phrases."""
-        request = protocol.EncodePhrases(self._number(), _told(source), tuple(phrases), side)
+        request = protocol.EncodePhrases(self._number(), _told(source), tuple(phrases), side, heads=heads)
         return self._start("Encoding phrases", request)
 
     def compare_word(
-        self, source: Source, first: str, second: str, word: str, side: str | None = None
+        self,
+        source: Source,
+        first: str,
+        second: str,
+        word: str,
+        side: str | None = None,
+        heads: int | None = None,
     ) -> Job:
         """Follow a word through two sentences: finishes with a tuple of TokenComparison."""
-        request = protocol.CompareWord(self._number(), _told(source), first, second, word, side)
+        request = protocol.CompareWord(self._number(), _told(source), first, second, word, side, heads=heads)
         return self._start("Comparing", request)
 
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from torch.nn import functional
 
 from explorer.core.errors import ExplorerError
-from explorer.core.stages import Attention, Of
+from explorer.core.stages import Attention, Heads, Of
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,21 +75,27 @@ def attention(
     )
 
 
-def heads_of(dim: int, asked: int | None, usual: int) -> tuple[int, tuple[str, ...]]:
-    """How many heads to compute with where no shape tells, and what to say of it.
+def heads_of(dim: int, asked: int | None, usual: int, told: object = None) -> Heads:
+    """How many heads to compute with: what a person has said, else the file, else what is usual.
+
+    Parameters
+    ----------
+    dim : int
+    asked : int or None
+        By a person.
+    usual : int
+    told : object
+        A configuration's word; anything but a number is none.
 
     Raises
     ------
     ExplorerError
-        The number asked for does not divide dim.
+        The number does not divide dim.
     """
-    heads = usual if asked is None else asked
-    if heads < 1 or dim % heads:
+    is_told = asked is None and isinstance(told, int)
+    count = asked if asked is not None else told if isinstance(told, int) else usual
+    if count < 1 or dim % count:
         raise ExplorerError(
-            f"A width of {dim} cannot be split into {heads} heads.", "Say with --heads how many there are."
+            f"A width of {dim} cannot be split into {count} heads.", "Say with --heads how many there are."
         )
-    if asked is not None:
-        return heads, ()
-    return heads, (
-        f"The file does not say how many heads its attention has: {heads} are taken, as is usual.",
-    )
+    return Heads(count, dim, is_guess=asked is None and not is_told, is_told=is_told)

@@ -18,6 +18,7 @@ from explorer.core.errors import ExplorerError
 from explorer.core.labels import Labels
 from explorer.core.stages import (
     Attention,
+    Heads,
     Needs,
     Of,
     Patches,
@@ -112,6 +113,8 @@ class StageModel:
         What was assumed in opening it.
     threads : int
         On which it is computed.
+    heads : Heads or None
+        Into which its attention is split; None where it has none, or another number would not fit.
     """
 
     name: str
@@ -121,6 +124,7 @@ class StageModel:
     texts: Mapping[str, TextSide] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     threads: int = 1
+    heads: Heads | None = None
 
     @property
     def sides(self) -> tuple[str, ...]:

@@ -35,7 +35,7 @@ from explorer.compute.stages.linear import (
 )
 from explorer.compute.stages.tokenizers import text_side
 from explorer.core.errors import ExplorerError
-from explorer.core.stages import Needs, Stage
+from explorer.core.stages import Heads, Needs, Stage
 from explorer.readers.hf_config import read_json
 
 _PREFIXES = ("bert.", "distilbert.", "roberta.", "electra.", "camembert.", "xlm_roberta.", "")
@@ -157,8 +157,8 @@ class Bert:
         return x, stages, looked
 
 
-def read_bert(weights: Weights, heads: int | None, config: Mapping[str, Any]) -> tuple[Bert, tuple[str, ...]]:
-    """A text tower from its tensors, and what was assumed.
+def read_bert(weights: Weights, heads: int | None, config: Mapping[str, Any]) -> tuple[Bert, Heads]:
+    """A text tower from its tensors, and its heads.
 
     Parameters
     ----------
@@ -181,29 +181,26 @@ def read_bert(weights: Weights, heads: int | None, config: Mapping[str, Any]) ->
     is_roberta = _is_roberta(weights, config)
     eps = _number(config.get("layer_norm_eps"), 1e-5 if is_roberta else 1e-12)
     told = config.get("num_attention_heads", config.get("n_heads"))
-    if heads is None and isinstance(told, int):
-        count, notes = heads_of(dim, told, told)
-    else:
-        count, notes = heads_of(dim, heads, max(1, dim // _HEAD))
+    split = heads_of(dim, heads, max(1, dim // _HEAD), told)
     activation = str(config.get("hidden_act", config.get("activation", "gelu")))
     if activation not in _ACTIVATIONS:
         raise ExplorerError(f"Its activation “{activation}” is not known here.")
     names = _DISTILBERT if weights.has("transformer.layer.") else _BERT
     layers = tuple(
-        _layer(weights, names, number, dim, count, eps, _ACTIVATIONS[activation])
+        _layer(weights, names, number, dim, split.count, eps, _ACTIVATIONS[activation])
         for number in range(weights.count(re.escape(names.layer) + r"\.(\d+)\."))
     )
     places, kinds = _table(weights, _PLACES, dim), _table(weights, _KINDS, dim) if _KINDS in weights else None
     bert = Bert(
         table,
-        count,
+        split.count,
         places[_OFFSET if is_roberta else 0 :],
         None if kinds is None else kinds[0],
         read_norm(weights, "embeddings.LayerNorm", dim, eps),
         layers,
         read_linear(weights, "pooler.dense", dim, dim) if weights.has("pooler.dense.") else None,
     )
-    return bert, notes
+    return bert, split
 
 
 def matches(weights: Weights) -> bool:
@@ -223,7 +220,7 @@ def open_model(opening: Opening) -> StageModel:
     assert prefix is not None
     weights = _renamed(opening.weights.under(prefix))
     config = read_json(opening.folder / "config.json")
-    bert, notes = read_bert(weights, opening.heads, config if isinstance(config, dict) else {})
+    bert, heads = read_bert(weights, opening.heads, config if isinstance(config, dict) else {})
 
     modes = pooling_of(opening.folder)
 
@@ -243,7 +240,7 @@ def open_model(opening: Opening) -> StageModel:
         else "BERT"
     )
     text = text_side(opening, labels, len(bert.table.stored), len(bert.places), name, special=True)
-    return StageModel(name, opening.path, Needs.TEXT, compute, {"": text}, notes)
+    return StageModel(name, opening.path, Needs.TEXT, compute, {"": text}, heads=heads)
 
 
 def _pooled(x: torch.Tensor, bert: Bert, modes: tuple[str, ...] | None) -> Stage:

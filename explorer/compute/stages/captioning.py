@@ -115,9 +115,9 @@ def open_model(opening: Opening) -> StageModel:
     weights = opening.weights
     table = read_lookup(weights, _TABLE)
     rows, dim = table.stored.shape
-    heads, notes = heads_of(dim, opening.heads, _USUAL_HEADS)
-    eye = _eye(weights, dim, heads)
-    blocks = _blocks(weights.under("decoder."), dim, heads, decoder=True)
+    heads = heads_of(dim, opening.heads, _USUAL_HEADS)
+    eye = _eye(weights, dim, heads.count)
+    blocks = _blocks(weights.under("decoder."), dim, heads.count, decoder=True)
     side = eye.preprocessing.size[0]
     how = f"The picture's middle is brought to {side} × {side} pixels and normalised as ImageNet's pictures."
 
@@ -134,7 +134,7 @@ def open_model(opening: Opening) -> StageModel:
 
     text = _text(opening, rows)
     return StageModel(
-        "captioning model", opening.path, Needs.PICTURE_AND_TEXT, compute, {"": text}, tuple(notes)
+        "captioning model", opening.path, Needs.PICTURE_AND_TEXT, compute, {"": text}, heads=heads
     )
 
 

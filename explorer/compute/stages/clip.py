@@ -202,8 +202,7 @@ def _layers(
     weights: Weights, dim: int, config: Mapping[str, Any], asked: int | None
 ) -> tuple[PreNormLayer, ...]:
     told = config.get("num_attention_heads")
-    usual = told if isinstance(told, int) else max(1, dim // _HEAD)
-    heads, _ = heads_of(dim, asked, usual)
+    heads = heads_of(dim, asked, max(1, dim // _HEAD), told).count
     name = str(config.get("hidden_act", "quick_gelu"))
     if name not in _ACTIVATIONS:
         raise ExplorerError(f"Its activation “{name}” is not known here.")

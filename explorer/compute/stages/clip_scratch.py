@@ -41,7 +41,7 @@ def open_model(opening: Opening) -> StageModel:
         Tensors are missing or of other shapes.
     """
     weights = opening.weights
-    bert, notes = read_bert(weights.under("text_encoder.model."), opening.heads, {})
+    bert, heads = read_bert(weights.under("text_encoder.model."), opening.heads, {})
     text_head = read_head(weights, "text_projection.")
     resnet, image_head = image_model(weights)
     assert isinstance(resnet, ResNet)
@@ -53,7 +53,8 @@ def open_model(opening: Opening) -> StageModel:
         return joined(seen, read)
 
     text = _way_in(opening, bert)
-    return StageModel("CLIP trained from scratch", opening.path, Needs.EITHER, compute, {"": text}, notes)
+    name = "CLIP trained from scratch"
+    return StageModel(name, opening.path, Needs.EITHER, compute, {"": text}, heads=heads)
 
 
 def _see(

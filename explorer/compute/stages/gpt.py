@@ -23,7 +23,7 @@ from explorer.compute.stages.text_side import LONGEST, TextSide
 from explorer.compute.stages.tokenizers import text_side
 from explorer.compute.stages.words import EventTokenizer
 from explorer.core.labels import Labels
-from explorer.core.stages import Needs
+from explorer.core.stages import Heads, Needs
 from explorer.readers.hf_config import read_json
 from explorer.readers.vocabulary import music_events
 
@@ -53,8 +53,8 @@ def open_model(opening: Opening) -> StageModel:
     places = read_shaped(weights, "wpe.weight", (table_shape(weights, "wpe.weight")[0], dim))
     transposed = weights.shape("h.0.attn.c_attn.weight") == (dim, 3 * dim)
     is_music = rows == _EVENTS and not transposed
-    heads, notes = _heads(opening, dim, transposed, is_music)
-    layers = [_layer(weights, n, dim, heads, transposed) for n in range(weights.count(r"h\.(\d+)\."))]
+    heads = _heads(opening, dim, transposed, is_music)
+    layers = [_layer(weights, n, dim, heads.count, transposed) for n in range(weights.count(r"h\.(\d+)\."))]
     last = read_norm(weights, "ln_f", dim)
 
     def compute(given: Input) -> Computed:
@@ -73,23 +73,21 @@ def open_model(opening: Opening) -> StageModel:
     text = _text(opening, rows, min(LONGEST, len(places)), is_music)
     name = "music transformer" if is_music else "GPT-2" if transposed else "GPT"
     needs = Needs.EVENTS if is_music else Needs.TEXT
-    return StageModel(name, opening.path, needs, compute, {"": text}, notes)
+    return StageModel(name, opening.path, needs, compute, {"": text}, heads=heads)
 
 
 def _own(weights: Weights) -> Weights:
     return weights.under("transformer.") if weights.has("transformer.wte.") else weights
 
 
-def _heads(opening: Opening, dim: int, transposed: bool, is_music: bool) -> tuple[int, tuple[str, ...]]:
+def _heads(opening: Opening, dim: int, transposed: bool, is_music: bool) -> Heads:
     config = read_json(opening.folder / "config.json") if transposed else None
     told = config.get("n_head") if isinstance(config, dict) else None
-    if isinstance(told, int) and opening.heads is None:
-        return heads_of(dim, told, told)
     if is_music:
         return heads_of(dim, opening.heads, _MUSIC_HEADS)
     is_small = dim < _HEAD if transposed else dim <= _SMALL
     usual = _SMALL_HEADS if is_small else dim // _HEAD
-    return heads_of(dim, opening.heads, usual)
+    return heads_of(dim, opening.heads, usual, told)
 
 
 def _text(opening: Opening, rows: int, limit: int, is_music: bool) -> TextSide:

@@ -111,7 +111,8 @@ def open_stage_model(
         beside = (
             (f"The file holds more than this model: what lies under “{place[:-1]}” is run.",) if place else ()
         )
-        notes = (*model.notes, *beside, *generation_notes(opened, weights))
+        assumed = () if model.heads is None else model.heads.notes
+        notes = (*assumed, *model.notes, *beside, *generation_notes(opened, weights))
         return replace(model, notes=notes, threads=_threads_for(opening))
     except (MemoryError, torch.OutOfMemoryError) as error:
         raise ExplorerError(f"{path.name} takes more memory than there is.", detail=str(error)) from error

@@ -76,9 +76,10 @@ def open_model(opening: Opening) -> StageModel:
     weights = opening.weights
     sides = {side: _side(weights, side) for side in _TABLES}
     dim = sides["source"].places.shape[1]
-    heads, notes = heads_of(dim, opening.heads, _USUAL_HEADS)
+    heads = heads_of(dim, opening.heads, _USUAL_HEADS)
     layers = [
-        _layer(weights, number, dim, heads) for number in range(weights.count(r"encoder\.layers\.(\d+)\."))
+        _layer(weights, number, dim, heads.count)
+        for number in range(weights.count(r"encoder\.layers\.(\d+)\."))
     ]
     last = _norm(weights, "encoder.norm", dim)
 
@@ -96,7 +97,7 @@ def open_model(opening: Opening) -> StageModel:
         return Computed(tuple(stages), (attention(looked),))
 
     texts = {name: _text(opening, name, side) for name, side in sides.items()}
-    return StageModel("translator", opening.path, Needs.TEXT, compute, texts, notes)
+    return StageModel("translator", opening.path, Needs.TEXT, compute, texts, heads=heads)
 
 
 def _text(opening: Opening, name: str, side: _Side) -> TextSide:

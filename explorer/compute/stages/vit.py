@@ -21,7 +21,7 @@ from explorer.compute.stages.linear import Linear, Norm, read_linear, read_norm,
 from explorer.compute.stages.picture import see
 from explorer.compute.stages.prenorm import PreNormLayer, gelu_tanh, run_layers
 from explorer.core.errors import ExplorerError
-from explorer.core.stages import Needs, Of
+from explorer.core.stages import Heads, Needs, Of
 from explorer.readers.hf_config import read_json
 
 _PREFIXES = ("vit.", "deit.", "")
@@ -79,7 +79,7 @@ def open_model(opening: Opening) -> StageModel:
     assert found is not None
     read, weights = found
     config = read_json(opening.folder / "config.json")
-    vit, notes = read(weights, opening.heads, config if isinstance(config, dict) else {})
+    vit, heads = read(weights, opening.heads, config if isinstance(config, dict) else {})
     grid = math.isqrt(len(vit.places) - (vit.class_token is not None))
     if grid * grid != len(vit.places) - (vit.class_token is not None):
         raise ExplorerError(f"{opening.path.name} sees pictures that are not square: not known here.")
@@ -110,7 +110,7 @@ def open_model(opening: Opening) -> StageModel:
             said,
         )
 
-    return StageModel("ViT", opening.path, Needs.PICTURE, compute, notes=notes)
+    return StageModel("ViT", opening.path, Needs.PICTURE, compute, heads=heads)
 
 
 def cut(pixels: torch.Tensor, patches: Linear, side: int) -> torch.Tensor:
@@ -213,7 +213,7 @@ def _classifier(weights: Weights, name: str, dim: int) -> Linear | None:
     return read_linear(weights, name, dim) if f"{name}.weight" in weights else None
 
 
-def _read_own(weights: Weights, heads: int | None, config: dict[str, Any]) -> tuple[Vit, tuple[str, ...]]:
+def _read_own(weights: Weights, heads: int | None, config: dict[str, Any]) -> tuple[Vit, Heads | None]:
     """The small model: how many heads there are stands in its names."""
     patches, side = _patches(weights, _BOOK_PATCHES)
     dim = len(patches.weight)
@@ -248,7 +248,7 @@ def _read_own(weights: Weights, heads: int | None, config: dict[str, Any]) -> tu
         None,
         _classifier(weights, "classifier", dim),
     )
-    return vit, ()
+    return vit, None
 
 
 def _joined(block: Weights, part: str, heads: int, dim: int) -> Linear:
@@ -262,15 +262,12 @@ def _joined(block: Weights, part: str, heads: int, dim: int) -> Linear:
 
 def _read_hugging_face(
     weights: Weights, heads: int | None, config: dict[str, Any]
-) -> tuple[Vit, tuple[str, ...]]:
+) -> tuple[Vit, Heads | None]:
     patches, side = _patches(weights, _HF_PATCHES)
     dim = len(patches.weight)
     told, eps = config.get("num_attention_heads"), config.get("layer_norm_eps")
     eps = float(eps) if isinstance(eps, (int, float)) else 1e-12
-    if heads is None and isinstance(told, int):
-        count, notes = heads_of(dim, told, told)
-    else:
-        count, notes = heads_of(dim, heads, max(1, dim // _HEAD))
+    split = heads_of(dim, heads, max(1, dim // _HEAD), told)
     layers = []
     for number in range(weights.count(r"encoder\.layer\.(\d+)\.")):
         block = weights.under(f"encoder.layer.{number}.")
@@ -280,7 +277,7 @@ def _read_hugging_face(
         )
         layers.append(
             PreNormLayer(
-                count,
+                split.count,
                 read_norm(block, "layernorm_before", dim, eps),
                 query,
                 key,
@@ -301,20 +298,20 @@ def _read_hugging_face(
         read_norm(weights, "layernorm", dim, eps),
         _classifier(weights, "classifier", dim),
     )
-    return vit, notes
+    return vit, split
 
 
-def _read_timm(weights: Weights, heads: int | None, config: dict[str, Any]) -> tuple[Vit, tuple[str, ...]]:
+def _read_timm(weights: Weights, heads: int | None, config: dict[str, Any]) -> tuple[Vit, Heads | None]:
     patches, side = _patches(weights, _TIMM_PATCHES)
     dim = len(patches.weight)
-    count, notes = heads_of(dim, heads, max(1, dim // _HEAD))
+    split = heads_of(dim, heads, max(1, dim // _HEAD))
     layers = []
     for number in range(weights.count(r"blocks\.(\d+)\.")):
         block = weights.under(f"blocks.{number}.")
         inner = read_linear(block, "mlp.fc1", dim)
         layers.append(
             PreNormLayer(
-                count,
+                split.count,
                 read_norm(block, "norm1", dim, 1e-6),
                 *parts_of(read_linear(block, "attn.qkv", dim, 3 * dim)),
                 read_linear(block, "attn.proj", dim, dim),
@@ -333,7 +330,7 @@ def _read_timm(weights: Weights, heads: int | None, config: dict[str, Any]) -> t
         read_norm(weights, "norm", dim, 1e-6),
         _classifier(weights, "head", dim),
     )
-    return vit, notes
+    return vit, split
 
 
 def parts_of(joined: Linear) -> tuple[Linear, Linear, Linear]:

@@ -83,7 +83,7 @@ class StagesPanel(QWidget):
         self.picture.clicked.connect(self.choose_picture)
         self.side.activated.connect(self.run)
         self.special.toggled.connect(self.run)
-        self.on_map.toggled.connect(session.staging.show_on_map)
+        self.on_map.toggled.connect(session.staging.paths.show)
         self.values.points_wanted.connect(session.staging.patches)
         self.setAcceptDrops(True)
         self._picture: str | None = None

@@ -1,0 +1,145 @@
+"""Tokens' ways over the map: where each stage's rows lie among the table's."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from PySide6.QtCore import QObject
+
+from explorer.commands.notices import Notices
+from explorer.core.placement import MOST_ROWS, place_vectors
+from explorer.core.results import Metric
+from explorer.core.stages import Stage, StageRun
+from explorer.document import Document, LayoutStage, TokenPath
+from explorer.jobs import Job, Jobs
+
+MOST_PATHS = 24
+"""Of a longer sequence the first are drawn: more would be a ball of wool."""
+MOST_WORK = 1 << 33
+"""Products of numbers that placing may take, so that it never holds a query up for long."""
+
+
+@dataclass(frozen=True, eq=False)
+class _Placed:
+    """Some tokens' rows at some stages, and the table's rows nearest to each."""
+
+    run: StageRun
+    stages: list[Stage]
+    tokens: range
+    rows: NDArray[np.int64]
+
+
+class TokenPaths(QObject):
+    """Follows the document's run and map with its ``token_paths``."""
+
+    def __init__(self, document: Document, jobs: Jobs, notices: Notices) -> None:
+        super().__init__()
+        self._document = document
+        self._jobs = jobs
+        self._notices = notices
+        self._shown = True
+        self._followed: int | None = None
+        self._placing: Job | None = None
+        self._placed: _Placed | None = None
+        document.positions_changed.connect(self._place)
+
+    def show(self, shown: bool) -> None:
+        """Draw the tokens' ways over the map, or not."""
+        self._shown = shown
+        self._place()
+
+    @property
+    def followed(self) -> int | None:
+        """The only token whose way is drawn; None for all."""
+        return self._followed
+
+    def follow(self, token: int | None) -> None:
+        """Draw one token's way alone; None draws all."""
+        if token != self._followed:
+            self._followed = token
+            self.find()
+
+    def find(self) -> None:
+        """Look for the rows nearest to each stage's rows, where they are of the table's width."""
+        run, table = self._document.model_view.run, self._document.table
+        self.stop()
+        if run is None:
+            self._placed = None
+        stages = [] if run is None or table is None else _placeable(run, table.listing.dim)
+        if run is None or table is None or not stages:
+            self._forget()
+            return
+        tokens = self._tokens(stages, MOST_WORK // (table.listing.rows * table.listing.dim))
+        if not tokens:
+            self._forget()
+            return
+        vectors = np.concatenate([_values(stage)[tokens.start : tokens.stop] for stage in stages])
+        job = self._placing = self._jobs.nearest(table.key, vectors, MOST_ROWS, Metric.COSINE)
+
+        def found(rows: NDArray[np.int64]) -> None:
+            if self._placing is job:
+                self._placing = None
+                self._placed = _Placed(run, stages, tokens, rows)
+                self._place()
+
+        job.finished.connect(found)
+        job.failed.connect(self._notices.error)
+
+    def stop(self) -> None:
+        """Look no further."""
+        if self._placing is not None:
+            self._placing.cancel()
+            self._placing = None
+
+    def _tokens(self, stages: list[Stage], most: int) -> range:
+        """Which places to look for, so that there are no more than so many vectors."""
+        count = min(len(_values(stage)) for stage in stages)
+        first = stages[0].first
+        if self._followed is not None and first <= self._followed < first + count:
+            wanted = range(self._followed - first, self._followed - first + 1)
+        else:
+            wanted = range(min(count, MOST_PATHS))
+        return wanted[: most // len(stages)]
+
+    def _forget(self) -> None:
+        self._placed = None
+        self._place()
+
+    def _place(self) -> None:
+        """Put the tokens' ways onto the map, once it does not move."""
+        document, placed = self._document, self._placed
+        if document.positions is None or placed is None or not self._shown:
+            if document.token_paths:
+                document.set_token_paths(())
+            return
+        if document.stage is not LayoutStage.MOVING and placed.run is document.model_view.run:
+            document.set_token_paths(_paths(placed, place_vectors(document.positions, placed.rows)))
+
+
+def _values(stage: Stage) -> NDArray[np.float32]:
+    assert stage.values is not None
+    return stage.values
+
+
+def _placeable(run: StageRun, dim: int) -> list[Stage]:
+    """Stages with a row a place, of a table's width, all of the same sequence."""
+    found = [
+        stage
+        for stage in run.stages.stages
+        if stage.values is not None and stage.values.ndim == 2 and stage.values.shape[1] == dim
+    ]
+    return [stage for stage in found if stage.of is found[0].of and stage.first == found[0].first]
+
+
+def _paths(placed: _Placed, places: NDArray[np.float32]) -> tuple[TokenPath, ...]:
+    first = placed.stages[0]
+    tokens = placed.run.stages.sequence(first.of)[first.first :]
+    names = tuple(stage.name for stage in placed.stages)
+    by_stage = places.reshape(len(placed.stages), len(placed.tokens), -1)
+    return tuple(
+        TokenPath(tokens[token].label, names, by_stage[:, number])
+        for number, token in enumerate(placed.tokens)
+        if np.isfinite(by_stage[:, number]).all()
+    )
