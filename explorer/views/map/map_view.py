@@ -183,7 +183,7 @@ class MapView(QWidget):
         self.redraw()
 
     def _next_frame(self) -> None:
-        """Show where the layout has moved the rows to: large tables coarsely, to which the view's change leads."""
+        """Show where the layout has moved the rows to; of a large table, a coarse picture will do."""
         before, large = self.canvas.viewport_now, self._maker.facts.shown > MOVING_SAMPLE
         if self._follows:
             self.fit()
@@ -383,9 +383,13 @@ class MapView(QWidget):
         self.tools.move(self.width() - self.tools.width() - MARGIN, MARGIN)
         card = self.selection
         card.move(self.width() - card.width() - MARGIN, self.height() - card.height() - MARGIN)
+        legend = self._legend_card()
+        if legend is not None and legend.toRect().adjusted(0, 0, MARGIN, MARGIN).intersects(card.geometry()):
+            card.move(MARGIN, MARGIN)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
+        self.selection.refresh()
         self._place_cards()
         self.hint.setGeometry(QRect(0, 0, self.width(), self.height()).adjusted(24, 24, -24, -24))
         self.waiting.setGeometry(self.rect())

@@ -7,9 +7,10 @@ from PySide6.QtWidgets import QButtonGroup, QFrame, QHBoxLayout, QLabel, QPushBu
 
 from explorer.commands import Session
 from explorer.core.selection import Combine
-from explorer.views.map.tools import draw_icons, shadow_for, tool_button
+from explorer.views.map.tools import SIDE, draw_icons, shadow_for, tool_button
 from explorer.views.theme import figures
 
+MARGIN = 14
 MODES = {
     Combine.NEW: "Select anew",
     Combine.ADD: "Add to the selection (Shift)",
@@ -94,7 +95,17 @@ class SelectionCard(QFrame):
             button.setVisible(self._in_use or count > 0)
         self.setVisible(bool(rows) and (self._in_use or count > 0 or isolation is not None))
         self.restyle()
-        self.adjustSize()
+        self._fit()
+
+    def _fit(self) -> None:
+        """Leave out, on a narrow map, what menus and the panel of selected rows offer as well."""
+        room = self.parentWidget().width() - 2 * MARGIN - SIDE
+        for button in (None, self.invert, self.alone):
+            if button is not None:
+                button.hide()
+            self.adjustSize()
+            if self.width() <= room:
+                return
 
     def restyle(self) -> None:
         """Draw the icons in the colours that hold now."""
