@@ -20,7 +20,7 @@ from window_driver import drop
 from explorer.commands import Session
 from explorer.readers.index_places import indexes_of
 from explorer.views import file_commands
-from explorer.views.dialogs.verdicts import BAD, REPEATED, Verdicts
+from explorer.views.dialogs.verdicts import BAD, EVERY, REPEATED, WAITING, Verdicts
 from explorer.views.main_window import MainWindow
 
 
@@ -217,7 +217,13 @@ def test_that_a_run_is_paused_stopped_and_offered_to_go_on(
     assert "Indexing many was stopped" in watched.notice.text.text()
     press(watched, "Show what is there")
     qtbot.waitUntil(lambda: "not indexed yet" in watched.notice.text.text(), timeout=demo.PATIENCE)
-    assert int(document.table.health.healthy.sum()) < MANY
+    have = int(document.table.health.healthy.sum())
+    assert have < MANY
+    watched.side.table.quarantined.click()
+    dialog = watched.findChild(Verdicts)
+    assert dialog.about.text() == f"{MANY - have} pictures are not indexed yet."
+    assert [dialog.which.itemText(place) for place in range(dialog.which.count())] == [EVERY, WAITING]
+    dialog.close()
     press(watched, "Go on")
     indexed(qtbot, watched, vectors=MANY)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -22,6 +23,8 @@ from PySide6.QtWidgets import (
 
 from explorer.commands import Notices
 from explorer.core.errors import ExplorerError
+from explorer.core.pictures import Verdict
+from explorer.core.wording import counted
 from explorer.export.tables import write_rows_csv
 from explorer.readers.index_remarks import TWIN, Remark
 from explorer.views.label_text import shown_label
@@ -30,7 +33,8 @@ from explorer.views.theme import figures
 
 COLUMNS = ("row", "picture", "verdict", "reason")
 HEADINGS = ("Row", "Picture", "Verdict", "Reason")
-EVERY, BAD, REPEATED = "All", "Could not be used", "Same as an earlier one"
+EVERY, BAD, REPEATED, WAITING = "All", "Could not be used", "Same as an earlier one", "Not indexed yet"
+_KINDS = {TWIN: REPEATED, str(Verdict.PENDING): WAITING}
 ROW_HEIGHT = 26
 _LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 _RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
@@ -64,10 +68,10 @@ class Verdicts(QDialog):
         self.setWindowTitle(f"{name}: left out or repeated")
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.resize(760, 520)
-        bad = sum(remark.verdict != TWIN for remark in remarks)
-        self.about = quiet(_about(bad, len(remarks) - bad))
+        kinds = Counter(map(_kind, remarks))
+        self.about = quiet(_about(kinds[BAD], kinds[REPEATED], kinds[WAITING]))
         self.which = QComboBox()
-        self.which.addItems([EVERY, BAD, REPEATED])
+        self.which.addItems([EVERY, *(kind for kind in (BAD, REPEATED, WAITING) if kinds[kind])])
         self.which.setAccessibleName("Which pictures")
         self.which.currentTextChanged.connect(self._narrow)
         self.filter = QLineEdit()
@@ -109,7 +113,7 @@ class Verdicts(QDialog):
             tuple(
                 remark
                 for remark in self._remarks
-                if (which == EVERY or (remark.verdict == TWIN) == (which == REPEATED))
+                if which in (EVERY, _kind(remark))
                 and typed in f"{remark.picture}\n{remark.verdict}\n{remark.reason}".casefold()
             )
         )
@@ -192,11 +196,14 @@ def _texts(remark: Remark) -> tuple[str, str, str, str]:
     return str(remark.row), remark.picture, remark.verdict, remark.reason
 
 
-def _about(bad: int, repeated: int) -> str:
+def _kind(remark: Remark) -> str:
+    return _KINDS.get(remark.verdict, BAD)
+
+
+def _about(bad: int, repeated: int, waiting: int) -> str:
     words = []
     if bad:
-        noun = "picture" if bad == 1 else "pictures"
-        words.append(f"{bad:,} {noun} could not be used: kept in place, without a vector.")
+        words.append(f"{counted(bad, 'picture')} could not be used: kept in place, without a vector.")
     if repeated:
         are = (
             "picture is the same as an earlier one"
@@ -204,6 +211,8 @@ def _about(bad: int, repeated: int) -> str:
             else "pictures are the same as earlier ones"
         )
         words.append(f"{repeated:,} {are}, counted once.")
+    if waiting:
+        words.append(f"{counted(waiting, 'picture')} {'is' if waiting == 1 else 'are'} not indexed yet.")
     return " ".join(words) or "Every picture has a vector, and none is there twice."
 
 
