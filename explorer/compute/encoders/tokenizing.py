@@ -210,7 +210,12 @@ def _notes_on_words(cleaned: Cleaned, tokens: list[_Token], unknown: int | None)
             plain += spans
     if plain:
         what = "The tokenizer does not know this, so it says nothing to the encoder"
-        notes.append(_note("unknown words", what, cleaned, sorted(plain)))
+        together = _note("unknown words", what, cleaned, sorted(plain))
+        # One sentence for all, but a place for each: known words stand between them.
+        notes += [
+            replace(together, start=cleaned.place(start), end=cleaned.place(end))
+            for start, end in sorted(plain)
+        ]
     return tuple(notes)
 
 

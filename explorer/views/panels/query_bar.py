@@ -315,7 +315,8 @@ class QueryBar(QWidget):
         tip = ""
         if answer is not None and answer.question.text == self.field.text().strip():
             question = answer.question
-            tip = "\n".join((*question.notes, *(note.message for note in answer.text_notes)))
+            said = (*question.notes, *(note.message for note in answer.text_notes))
+            tip = "\n".join(dict.fromkeys(said))
             if question.matched != "exact":
                 hint = f"matched {question.matched}: {', '.join(map(shown_label, self._bent(question)))}"
         self.field.hint = hint

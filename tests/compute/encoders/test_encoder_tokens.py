@@ -205,6 +205,9 @@ def test_that_unknown_words_are_quoted() -> None:
     plain = tokenizer.encode(["Ünder a cat"]).notes[0][0]
     assert (plain.kind, plain.start, plain.end) == ("unknown words", 0, 5)
     assert "“Ünder”" in plain.message
+    two = tokenizer.encode(["½ a cat ½"]).notes[0]
+    assert [(note.start, note.end) for note in two] == [(0, 1), (8, 9)]
+    assert len({note.message for note in two}) == 1
 
 
 def test_that_words_of_a_real_vocabulary_get_no_note() -> None:
