@@ -1,4 +1,8 @@
-"""The layout worker: lays tables out by UMAP, and shows the points while they move."""
+"""The layout worker: lays tables out by UMAP, and shows the points while they move.
+
+It computes on a graphics card, too, where there is one: here a long layout holds off no loading and no
+query, and a card's fault takes no table with it. Only then is torch imported.
+"""
 
 from __future__ import annotations
 

@@ -89,7 +89,7 @@ class _Edges:
         place = torch.arange(len(due), device=due.device)
         first = torch.ones(len(due), dtype=torch.bool, device=due.device)
         first[1:] = points[1:] != points[:-1]
-        turn = place - place[first][first.cumsum(dim=0) - 1]
+        turn = place - place[first][first.cumsum(dim=0, dtype=torch.int32) - 1]
         order = turn.argsort(stable=True)
         sizes = torch.bincount(turn).tolist()
         ends = torch.split(self._ends[due[order]].long(), sizes)

@@ -10,8 +10,9 @@ Measured against umap-learn in ``benchmarks/layout.py``.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from functools import partial
+from importlib import import_module
 
 import numpy as np
 from numba import njit
@@ -30,6 +31,7 @@ from explorer.core.layout import LayoutSettings
 _LEAST_POINTS = 4
 PUSHES = 5
 _LEAST_IN_BLOCK = 256
+_WAIT_SECONDS = 0.05
 # More rows than this are not put on the map after every epoch.
 _SHOWN_EACH_EPOCH = 2_000_000
 # How long the fuzzy graph, and placing as many rows as are laid out, take in epochs, as measured.
@@ -111,7 +113,7 @@ def lay_out(
     positions = _scaled_start(positions, settings.seed) if from_pca else np.nan_to_num(positions)
     cast.show(positions, out)
     begin()
-    move = _epochs if device == "cpu" else _epochs_on(device)
+    move = _epochs if device == "cpu" else _epochs_on(device, part(checkpoint, begun, begun, "Layout"))
     every = 1 + len(start) // _SHOWN_EACH_EPOCH
     moving = move(graph, positions, epochs, settings, between(checkpoint, begun, ended))
     for epoch, positions in enumerate(moving, 1):
@@ -141,11 +143,14 @@ def _scaled_start(positions: NDArray[np.float32], seed: int) -> NDArray[np.float
     return (scaled + noise).astype(np.float32)
 
 
-def _epochs_on(device: str) -> Callable[..., Iterator[NDArray[np.float32]]]:
-    # The layout worker has no torch before a graphics card calls for it.
-    from explorer.compute.umap_device import epochs_on
-
-    return partial(epochs_on, device)
+def _epochs_on(device: str, checkpoint: Checkpoint) -> Callable[..., Iterator[NDArray[np.float32]]]:
+    """The layout worker has no torch before a graphics card calls for it; the import can take seconds."""
+    pool = ThreadPoolExecutor(1, "import")
+    imported = pool.submit(import_module, "explorer.compute.umap_device")
+    pool.shutdown(wait=False)
+    while wait([imported], _WAIT_SECONDS).not_done:
+        checkpoint(0.0)
+    return partial(imported.result().epochs_on, device)
 
 
 def _epochs(

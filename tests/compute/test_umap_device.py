@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from made_pool import Listener
 from made_vectors import grouped, vectors_of
 
+from explorer.compute import protocol
 from explorer.compute.graph import neighbour_graph
 from explorer.compute.projection import positions_of
 from explorer.compute.trust import measure_trust
@@ -77,3 +79,22 @@ def test_that_torchs_epochs_can_be_watched_and_stopped() -> None:
         laid_out(500, LayoutSettings(epochs=20), TORCH, out=out, checkpoint=watch)
     assert len(set(frames)) >= 8
     assert out.tobytes() == frames[-1]
+
+
+def test_that_the_layout_worker_computes_on_the_device_that_it_is_told() -> None:
+    listener = Listener()
+    settings = LayoutSettings(epochs=30)
+    vectors = vectors_of(grouped(600, 24))
+    graph = neighbour_graph(vectors, 14, settings.metric)
+    start, twins = positions_of(vectors), vectors.health.first_twin
+    request = 1, graph.rows, graph.distances, twins, start, True, settings, None
+    found = [listener.ask(protocol.LayOut, *request, device) for device in ("cpu", TORCH)]
+    expected = [
+        lay_out(graph.rows, graph.distances, twins, start, settings, device=device)
+        for device in ("cpu", TORCH)
+    ]
+    # How many of torch's threads there are, the worker has not settled.
+    assert (found[0].xy == expected[0]).all()
+    np.testing.assert_allclose(found[1].xy.std(axis=0), expected[1].std(axis=0), rtol=0.2)
+    assert not (found[1].xy == found[0].xy).all()
+    listener.pool.close()
