@@ -21,6 +21,8 @@ from explorer.core.results import Metric, Trust
 # Rows measured times rows in the table.
 _MOST_RANKED = 120_000_000
 _LEAST_SAMPLE = 400
+# Of more rows than this evenly spaced ones stand for all: as points they take as much memory again.
+_MOST_AMONG = 1_000_000
 _BLOCK_RANKED = 1 << 20
 # The table is read anew for every block.
 _LEAST_IN_BLOCK = 2
@@ -50,7 +52,8 @@ def measure_trust(
     Returns
     -------
     Trust
-        Over all rows where they are some 11,000 or fewer, over an evenly spaced sample beyond.
+        Over all rows where they are some 11,000 or fewer, over an evenly spaced sample beyond, ranked
+        against all others, or a million of them.
 
     Raises
     ------
@@ -62,6 +65,7 @@ def measure_trust(
     if xy.ndim != 2 or len(xy) != vectors.rows:
         raise ExplorerError("This map belongs to another table.")
     places = np.flatnonzero(vectors.health.healthy & np.isfinite(xy).all(axis=1))
+    places = places[:: max(1, -(-len(places) // _MOST_AMONG))]
     count = len(places)
     k = min(k, (count - 1) // 2)
     if k < 1:

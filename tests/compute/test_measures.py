@@ -63,6 +63,11 @@ def test_that_a_sample_of_rows_tells_of_all(monkeypatch: pytest.MonkeyPatch) -> 
     assert some.sample == 333
     assert some.trustworthiness == pytest.approx(everything.trustworthiness, abs=0.01)
     assert np.isfinite(some.per_row).sum() == 333
+    monkeypatch.setattr(trust_module, "_MOST_AMONG", 750)
+    fewer = measure_trust(vectors, xy)
+    assert fewer.sample == 666
+    assert fewer.trustworthiness == pytest.approx(everything.trustworthiness, abs=0.02)
+    assert np.isfinite(fewer.per_row).sum() == 666
 
 
 def test_that_trust_leaves_out_rows_without_a_place() -> None:
