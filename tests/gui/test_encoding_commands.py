@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -220,3 +221,29 @@ def test_that_pictures_captions_and_queries_lie_in_one_table(qtbot, scenes, scen
     assert found.question.texts[0].text == caption
     assert found.result.scores.max() == pytest.approx(1, abs=1e-5)
     assert answer.question.title == "a red heart"
+
+
+def test_that_a_centred_map_lays_pictures_among_their_captions(qtbot, scenes, scenes_index):
+    demo.show(qtbot, scenes, scenes_index, "pictures_and_captions")
+    document = scenes.document
+    pictures = document.table.metadata["modality"] == "picture"
+
+    def gap() -> float:
+        """How far apart the two clouds lie, in units of their own spread."""
+        xy = document.positions
+        between = np.linalg.norm(xy[pictures].mean(axis=0) - xy[~pictures].mean(axis=0))
+        return float(between / xy[pictures].std())
+
+    qtbot.waitUntil(lambda: scenes.mapping.settled, timeout=demo.PATIENCE)
+    apart, answer = gap(), next_answer(qtbot, scenes, lambda: scenes.asking.ask("a red heart"))
+    scenes.mapping.change(centred=True)
+    before = document.positions
+    scenes.mapping.start()
+    qtbot.waitUntil(lambda: document.positions is not before, timeout=demo.PATIENCE)
+    assert gap() < 0.01 < 0.1 < apart
+    # Search sees the rows as they are.
+    found = next_answer(qtbot, scenes, scenes.asking.again)
+    np.testing.assert_array_equal(found.result.scores, answer.result.scores)
+    # A UMAP layout's graph is of the centred rows, too: pictures and captions are neighbours.
+    layout = result_of(qtbot, scenes.jobs.umap(document.table.key, replace(document.settings, epochs=50)))
+    assert np.isfinite(layout.xy).all()
