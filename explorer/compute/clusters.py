@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from explorer.compute.checkpoint import Checkpoint, no_checkpoint
 from explorer.compute.matrix import threads_for
 from explorer.compute.metric_points import metric_points
+from explorer.compute.naming import typical_words
 from explorer.compute.parallel import map_blocks, spans
 from explorer.compute.vectors import Vectors
 from explorer.core.labels import Labels
@@ -77,8 +78,13 @@ def find_clusters(
     rank[order] = np.arange(count)
     codes[places] = rank[nearest[places]]
     used = int(codes.max()) + 1
-    names = tuple(_name(np.flatnonzero(codes == code), closeness, labels, code) for code in range(used))
-    return Clusters(codes, names)
+    members = [np.flatnonzero(codes == code) for code in range(used)]
+    words = typical_words(labels, members) or ("",) * used
+    names = (
+        found or _name(rows, closeness, labels, code)
+        for code, (rows, found) in enumerate(zip(members, words, strict=True))
+    )
+    return Clusters(codes, tuple(names))
 
 
 def _k_means(points: NDArray[np.float32], count: int, random: np.random.Generator) -> NDArray[np.float32]:

@@ -54,6 +54,16 @@ def typical_names(
     return tuple(", ".join(words) or instead for words, instead in zip(names, plain, strict=True))
 
 
+def typical_words(labels: Labels | None, groups: Sequence[NDArray[np.int64]]) -> tuple[str, ...] | None:
+    """A name for each group by the words of its texts; None where labels are no texts. Blank for no word."""
+    if labels is None:
+        return None
+    everything = np.arange(len(labels))
+    if not _are_texts(labels, everything):
+        return None
+    return tuple(", ".join(words) for words in _by_words(labels, groups, everything))
+
+
 def _thinned(rows: NDArray[np.int64], most: int) -> list[int]:
     """So many rows at even steps."""
     thinned: list[int] = rows[:: max(1, len(rows) // most)].tolist()

@@ -40,6 +40,7 @@ from explorer.core.regions import Region
 from explorer.core.results import Clusters, NeighbourGraph, PairHistogram, SearchResult, Trust
 from explorer.core.retrieval import Classified
 from explorer.core.table import MODALITY, EmbeddingTable
+from explorer.readers.index_tables import CAPTION, FILE_NAMES, PICTURE
 from explorer.readers.table_pictures import pictures_of
 
 
@@ -51,6 +52,8 @@ class Table:
     labels: Labels | None
     first_twin: NDArray | None = None
     groups: NDArray[np.int16] | None = None
+    names: Labels | None = None
+    """What groups of rows are named by: captions, where the labels are the names of picture files."""
 
     @cached_property
     def index(self) -> LabelIndex | None:
@@ -128,7 +131,9 @@ class Tables:
         checkpoint(-1.0, f"Moving to {device}")
         scale = math.sqrt(table.dim) if request.scaled else 1.0
         vectors = Vectors(values, health, device, scale)
-        self._tables[request.key] = Table(vectors, table.labels, table.first_twin, _groups_of(table))
+        self._tables[request.key] = Table(
+            vectors, table.labels, table.first_twin, _groups_of(table), _names_of(table)
+        )
         self._lost.pop(request.key, None)
         self._tell_device()
         return LoadedTable(
@@ -228,16 +233,16 @@ class Tables:
 
     def _find_clusters(self, request: protocol.FindClusters, checkpoint: Checkpoint) -> Clusters:
         table = self._of(request.key)
-        return find_clusters(table.vectors, request.count, labels=table.labels, checkpoint=checkpoint)
+        return find_clusters(table.vectors, request.count, labels=table.names, checkpoint=checkpoint)
 
     def _find_density_clusters(
         self, request: protocol.FindDensityClusters, checkpoint: Checkpoint
     ) -> Clusters:
-        labels = self._of(request.key).labels
+        labels = self._of(request.key).names
         return find_density_clusters(request.xy, request.smallest, labels=labels, checkpoint=checkpoint)
 
     def _find_regions(self, request: protocol.FindRegions, checkpoint: Checkpoint) -> tuple[Region, ...]:
-        return find_regions(request.xy, labels=self._of(request.key).labels, checkpoint=checkpoint)
+        return find_regions(request.xy, labels=self._of(request.key).names, checkpoint=checkpoint)
 
     def _measure_trust(self, request: protocol.MeasureTrust, checkpoint: Checkpoint) -> Trust:
         vectors = self._of(request.key).vectors
@@ -274,6 +279,17 @@ def _pictures_of(path: str, table: EmbeddingTable) -> Pictures | None:
     if table.pictures is not None:
         return table.pictures()
     return pictures_of(Path(path), table.labels, table.metadata, table.rows)
+
+
+def _names_of(table: EmbeddingTable) -> Labels | None:
+    """A name of each row that says what it shows: a picture file's name does not, a caption does."""
+    labels, captions = table.labels, table.metadata.get(CAPTION)
+    if labels is None or not labels.source.startswith(FILE_NAMES):
+        return labels
+    if captions is not None and any(captions):
+        return Labels.from_texts((str(text) or None for text in captions), "captions")
+    kinds = table.metadata.get(MODALITY)
+    return labels if kinds is None else replace(labels, missing=labels.missing | (kinds == PICTURE))
 
 
 def _groups_of(table: EmbeddingTable) -> NDArray[np.int16] | None:

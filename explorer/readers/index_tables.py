@@ -16,6 +16,8 @@ from explorer.readers.picture_index import PictureIndex, open_index, state_notes
 
 BOTH_VECTORS = "pictures_and_captions"
 PICTURE, CAPTION = "picture", "caption"
+FILE_NAMES = "file names"
+"""Where the labels of pictures come from."""
 
 
 def sniff(path: Path, head: bytes) -> bool:

@@ -80,3 +80,14 @@ def test_that_other_tables_have_no_such_choice(open_window: MainWindow) -> None:
 def test_that_the_choice_fits_into_the_side_panel(joint: MainWindow) -> None:
     assert joint.side.layout_section.centred.isVisible()
     assert joint.side.widget().width() <= joint.side.viewport().width()
+
+
+def test_that_groups_of_pictures_are_named_by_words_of_their_captions(
+    qtbot: QtBot, window: MainWindow, scenes: Session
+) -> None:
+    document = scenes.document
+    qtbot.waitUntil(lambda: document.clusters is not None, timeout=30_000)
+    said = " ".join(" ".join(document.pictures.captions(row)) for row in range(demo.COUNT)).casefold()
+    words = [word for name in document.clusters.names for word in name.split(", ")]
+    assert len(words) > 3
+    assert all(word in said for word in words), "no file is named"
