@@ -79,6 +79,15 @@ class Counts:
     Where rows have several colours, a crowd has their mean, stronger the more rows there are; where
     they all have one, the number of rows is shown as a colour itself.
 
+    Parameters
+    ----------
+    raster : Raster
+        Drawn into by ``colour``; its ``ids`` become the last row whose centre lies in the pixel.
+    palette : uint8 array, shape (codes, 4)
+        Rows of opacity 0 do not count.
+    viewport : Viewport
+        In the raster's pixels.
+
     Attributes
     ----------
     array : float32 array, shape (height, width) or (height, width, 4)
@@ -108,7 +117,24 @@ class Counts:
     def colour(
         self, colours: NDArray[np.uint8], ground: int, softness: float, most: float | None = None
     ) -> float:
-        """Draw them; see ``draw_density``."""
+        """Draw them.
+
+        Parameters
+        ----------
+        colours : uint8 array, shape (256, 3)
+            From ``density_colours``; for rows of one colour.
+        ground : int
+            The word below; an opaque one for rows of several colours.
+        softness : float
+            Pixels that a row spreads over: the standard deviation, 0 for none.
+        most : float, optional
+            Rows in a pixel that the strongest colour stands for; without it, those in the fullest.
+
+        Returns
+        -------
+        float
+            The same.
+        """
         from explorer.render.kernels import colour_counts, shade, spread, spread_colours
 
         # A kernel [1, 2, 1] / 4 has the variance 1/2, and variances add.
@@ -142,7 +168,7 @@ def draw_grid(
     index : PointIndex
         One with grids.
     codes, palette, viewport, colours, ground
-        As in ``draw_density``.
+        As in ``Raster.draw`` and ``Counts.colour``.
     """
     from explorer.render.kernels import colour_counts, magnify, tint
 
@@ -201,37 +227,3 @@ def _words_by_bits(colours: NDArray[np.uint8], ground: int, most: float) -> NDAr
 def _opacities_by_bits(most: float) -> NDArray[np.float32]:
     step, seen = _steps_by_bits(most)
     return ((FAINTEST + (1 - FAINTEST) * step) * seen).astype(np.float32)
-
-
-def draw_density(
-    raster: Raster,
-    xy: NDArray[np.float32],
-    codes: NDArray[np.uint8],
-    palette: NDArray[np.uint8],
-    viewport: Viewport,
-    colours: NDArray[np.uint8],
-    *,
-    ground: int = 0,
-    softness: float = 1.0,
-) -> float:
-    """Draw the density of the rows instead of the rows.
-
-    Parameters
-    ----------
-    raster : Raster
-        Its ``ids`` become the last row whose centre lies in the pixel.
-    xy, codes, palette, viewport, ground
-        As in ``Raster.draw``; rows of opacity 0 do not count. With several colours, the ground is opaque.
-    colours : uint8 array, shape (256, 3)
-        From ``density_colours``; for rows of one colour.
-    softness : float
-        Pixels that a row spreads over: the standard deviation, 0 for none.
-
-    Returns
-    -------
-    float
-        Rows in the fullest pixel, after spreading; the last colour stands for it.
-    """
-    counts = Counts(raster, palette, viewport)
-    counts.add(Points.all(xy, codes))
-    return counts.colour(colours, ground, softness)

@@ -4,7 +4,7 @@ import numpy as np
 
 from explorer.render import point_index
 from explorer.render.camera import Camera, project
-from explorer.render.density import Counts, density_colours, draw_density, draw_grid
+from explorer.render.density import Counts, density_colours, draw_grid
 from explorer.render.kernels import colour_counts
 from explorer.render.labels import LabelDensity, candidates, place
 from explorer.render.palette import LIGHT
@@ -56,7 +56,10 @@ def run() -> None:
             raster = Raster(40, 30)
             for radius in (0.1, 1.0, 7.3, 50.0):
                 raster.draw(xy, codes, PALETTE, view, Dots(radius, 0.5))
-            draw_density(raster, xy, codes, PALETTE, view, density_colours(LIGHT))
+            for palette in (PALETTE, PALETTE[:2]):
+                counts = Counts(raster, palette, view)
+                counts.add(Points.all(xy, codes))
+                counts.colour(density_colours(LIGHT), 0, 1.0)
             for index in indexes[1:]:
                 some = codes[: index.table_rows]
                 points = Points.seen(index, some, view, 9.0, 50)

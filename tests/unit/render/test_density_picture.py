@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from explorer.render.density import Counts, density_colours, draw_density, draw_grid, fullest, prefers_density
+from explorer.render.density import Counts, density_colours, draw_grid, fullest, prefers_density
 from explorer.render.palette import DARK, LIGHT, rgb
 from explorer.render.point_index import PointIndex
 from explorer.render.points import Points
@@ -12,6 +12,12 @@ from explorer.render.viewport import Viewport
 
 PALETTE = np.array([[1, 1, 1, 255], [1, 1, 1, 0]], np.uint8)
 VIEW = Viewport(64, 48, 32, -24, 1.0)
+
+
+def draw_density(raster, xy, codes, palette, viewport, colours, *, ground=0, softness=1.0) -> float:
+    counts = Counts(raster, palette, viewport)
+    counts.add(Points.all(xy, codes))
+    return counts.colour(colours, ground, softness)
 
 
 def density(xy, codes=None, softness=0.0, theme=LIGHT) -> tuple[Raster, float]:
