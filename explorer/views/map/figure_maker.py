@@ -156,7 +156,8 @@ class FigureMaker:
             theme=theme,
             hover=hover,
             paths=self._paths(shown),
-            regions=region_labels(document, view) if self._names_tell() else (),
+            # Pictures tell what a region is about, and would hide its name.
+            regions=() if self._shows_pictures else region_labels(document, view),
             selected=standing,
             legend=_legend(document, colours, self._count_scale(index, view, theme)),
             title=document.title if titled else "",
@@ -229,7 +230,11 @@ class FigureMaker:
         """Whether names say more than the pictures beside them: a file's name does not."""
         table = self._document.table
         files = table is not None and table.labels is not None and table.labels.source.startswith(FILE_NAMES)
-        return not (files and self._pictures is not None and self._pictures.shown)
+        return not (files and self._shows_pictures)
+
+    @property
+    def _shows_pictures(self) -> bool:
+        return self._pictures is not None and self._pictures.shown
 
     def _are_named(self, order: NDArray[np.int64] | None) -> bool:
         if order is None:
