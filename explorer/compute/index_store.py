@@ -28,25 +28,21 @@ from explorer.core.errors import ExplorerError
 from explorer.core.index import Manifest
 from explorer.core.pictures import DIGEST_BYTES, Verdict
 from explorer.readers import safetensors_file
+from explorer.readers.index_columns import FOUND, ROW_COLUMNS, caption_columns, journal_columns, vectors_of
 from explorer.readers.index_files import (
     CAPTION_DIGESTS,
     CAPTION_VECTORS,
     CAPTIONS,
-    FOUND,
     IMAGE_VECTORS,
     JOURNAL,
     LOCK,
     MANIFEST,
     PICTURES,
-    ROW_COLUMNS,
     ROWS,
     THUMBNAILS,
     VECTORS,
-    caption_columns,
     caption_digest,
-    journal_columns,
     journal_files,
-    vectors_of,
 )
 from explorer.readers.picture_index import PictureIndex, open_index
 

@@ -1,4 +1,4 @@
-"""The files of a picture index: their names, columns and keys. Writing is ``explorer.compute.index_store``.
+"""The files of a picture index: their names and keys. Their columns are ``index_columns``'s.
 
 ::
 
@@ -19,60 +19,19 @@ import os
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import pyarrow as pa
-from numpy.typing import NDArray
-
 from explorer.core.errors import ExplorerError
 from explorer.core.index import FORMAT, VERSION, Manifest
-from explorer.core.pictures import DIGEST_BYTES, digest
+from explorer.core.pictures import digest
 
 MANIFEST, ROWS, VECTORS = "manifest.json", "rows.parquet", "vectors.safetensors"
 JOURNAL, THUMBNAILS, LOCK = "journal", "thumbnails", "lock"
 IMAGE_VECTORS, CAPTION_VECTORS, CAPTION_DIGESTS = "image_vectors", "caption_vectors", "caption_digests"
 PICTURES, CAPTIONS = "pictures", "captions"  # kinds of journal files
 
-# What a run finds out of each picture.
-FOUND = pa.schema(
-    [
-        ("size", pa.int64()),
-        ("modified_ns", pa.int64()),
-        ("hash", pa.binary(DIGEST_BYTES)),
-        ("verdict", pa.string()),
-        ("reason", pa.string()),
-        ("width", pa.int32()),
-        ("height", pa.int32()),
-        ("animated", pa.bool_()),
-        ("thumbnail_file", pa.int32()),
-        ("thumbnail_start", pa.int64()),
-        ("thumbnail_size", pa.int32()),
-    ]
-)
-# Paths are bytes as the file system has them, which need not be UTF-8.
-ROW_COLUMNS = pa.schema([("path", pa.binary()), *FOUND, ("captions", pa.list_(pa.string()))])
-
-
-def journal_columns(dim: int) -> pa.Schema:
-    """A journal file's columns for pictures."""
-    return pa.schema([("row", pa.int64()), *FOUND, ("vector", pa.list_(pa.float32(), dim))])
-
-
-def caption_columns(dim: int) -> pa.Schema:
-    """A journal file's columns for captions."""
-    return pa.schema([("digest", pa.binary(DIGEST_BYTES)), ("vector", pa.list_(pa.float32(), dim))])
-
 
 def caption_digest(text: str) -> bytes:
     """A caption's key among the caption vectors."""
     return digest(text.encode("utf-8", "surrogatepass"))
-
-
-def vectors_of(column: pa.ChunkedArray, dim: int) -> NDArray[np.float32]:
-    """A column of vectors as float32, shape (rows, dim)."""
-    if not len(column):
-        return np.empty((0, dim), np.float32)
-    flat: NDArray[np.float32] = column.combine_chunks().flatten().to_numpy(zero_copy_only=False)
-    return flat.reshape(-1, dim)
 
 
 def is_index(path: Path) -> bool:

@@ -19,14 +19,13 @@ from explorer.core.labels import Labels
 from explorer.core.pictures import DIGEST_BYTES, Pictures, Thumbnails, Verdict
 from explorer.readers import safetensors_file
 from explorer.readers.arrow_labels import labels_of
+from explorer.readers.index_columns import FOUND, ROW_COLUMNS, vectors_of
 from explorer.readers.index_files import (
     CAPTION_DIGESTS,
     CAPTION_VECTORS,
     CAPTIONS,
-    FOUND,
     IMAGE_VECTORS,
     PICTURES,
-    ROW_COLUMNS,
     ROWS,
     THUMBNAILS,
     VECTORS,
@@ -35,7 +34,6 @@ from explorer.readers.index_files import (
     pictures_folder,
     read_manifest,
     shown_path,
-    vectors_of,
 )
 
 _TRIES = 5
@@ -54,7 +52,7 @@ class PictureIndex:
         The pictures'.
     manifest : Manifest
     rows : pyarrow.Table
-        With ``index_files.ROW_COLUMNS``; row i is picture i.
+        With ``index_columns.ROW_COLUMNS``; row i is picture i.
     """
 
     path: Path

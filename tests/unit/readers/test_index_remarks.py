@@ -9,7 +9,8 @@ import pyarrow.parquet as pq
 
 from explorer.core.index import EncoderIdentity, Manifest
 from explorer.core.pictures import Verdict, digest
-from explorer.readers.index_files import ROW_COLUMNS, ROWS
+from explorer.readers.index_columns import ROW_COLUMNS
+from explorer.readers.index_files import ROWS
 from explorer.readers.index_remarks import TWIN, Remark, remarks_of
 from explorer.readers.picture_index import PictureIndex
 
