@@ -13,14 +13,16 @@ from explorer.core.pictures import Pictures
 from explorer.core.table import MODALITY
 from explorer.document import Document
 from explorer.export.figure import Figure, Thumbnail
+from explorer.render.point_index import PointIndex
 from explorer.render.thumbnails import SIDE, PicturePlacement, place_thumbnails
+from explorer.render.viewport import Viewport
 from explorer.views.thumbnails import Thumbnails
 
 PICTURE = "picture"
 REDRAW_AFTER_MS = 40
 """Pictures that arrive in quick succession are shown together."""
 GROWTH, MOST_GROWN = 0.35, 3.0
-MOST_TRIED = 50_000
+MOST_TRIED, MOST_TRIED_MOVING = 20_000, 4_000
 MOST_MOVING = 150
 
 
@@ -131,7 +133,7 @@ class PicturesOnMap(QObject):
             figure.xy,
             figure.viewport,
             self._aspects,
-            self._tried(figure),
+            self._tried(figure, moving),
             self._placement,
             side=SIDE * min(max(nearness, 1.0) ** GROWTH, MOST_GROWN),
             obstacles=obstacles,
@@ -151,18 +153,17 @@ class PicturesOnMap(QObject):
         self._awaited = frozenset(awaited)
         return replace(figure, thumbnails=tuple(found))
 
-    def _tried(self, figure: Figure) -> NDArray[np.int64]:
+    def _tried(self, figure: Figure, moving: bool) -> NDArray[np.int64]:
         """Rows in the order in which they are given a place."""
         first = [] if figure.focus is None else [figure.focus]
         firm = np.array([*first, *figure.results.tolist()], np.int64)
+        most = MOST_TRIED_MOVING if moving else MOST_TRIED
         if figure.index is not None:
-            bounds = figure.index.bounds(figure.viewport)
-            share = min(1.0, MOST_TRIED / max(figure.index.count(bounds), 1))
-            spans = figure.index.spans(bounds, share)
-            parts = [figure.index.rows[begin:end] for begin, end in spans.tolist()]
-            others = np.sort(np.concatenate([*parts, np.empty(0, np.int32)])).astype(np.int64)
+            others = np.sort(_sample(figure.index, figure.viewport, most)).astype(np.int64)
         else:
-            others = np.arange(0, len(figure.xy), max(1, len(figure.xy) // MOST_TRIED))
+            others = np.arange(0, len(figure.xy), max(1, len(figure.xy) // most))
+        if self._placement is not None:
+            others = np.concatenate([self._placement.rows[self._placement.rows < len(figure.xy)], others])
         if figure.depth is not None:
             others = others[np.argsort(-figure.depth[others], kind="stable")]
         visible = figure.palette[figure.codes[others], 3] > 0
@@ -175,6 +176,18 @@ class PicturesOnMap(QObject):
     def _arrived(self, row: int) -> None:
         if row in self._awaited and not self._redraw.isActive():
             self._redraw.start()
+
+
+def _sample(index: PointIndex, view: Viewport, most: int) -> NDArray[np.integer]:
+    """About so many of the rows in view, the same ones wherever they are seen from.
+
+    Rows lie in the index cell by cell, so that every so-manieth of them stands for all; steps are powers
+    of two, so that coming closer adds rows to those there were.
+    """
+    bounds = index.bounds(view)
+    step = 1 << max(0, (index.count(bounds) // most).bit_length())
+    parts = [index.rows[-(-begin // step) * step : end : step] for begin, end in index.spans(bounds).tolist()]
+    return np.concatenate([*parts, np.empty(0, np.int32)])
 
 
 def _fitted(row: int, box: list[float], image: QImage) -> Thumbnail:
