@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 
 import numpy as np
 
@@ -12,6 +11,7 @@ from explorer.cli.writing import require_writable
 from explorer.compute.stages import open_stage_model
 from explorer.core.errors import ExplorerError
 from explorer.core.stages import Stage, Stages
+from explorer.export.matrices import write_stages
 from explorer.readers.pictures import read_picture
 
 _FIRST = 4  # values of a stage that are printed
@@ -40,7 +40,7 @@ def run(call: argparse.Namespace) -> int:
         text, ids=call.ids, picture=picture, side=call.side, special=call.special_tokens or None
     )
     if call.output is not None:
-        _write(stages, call.output)
+        write_stages(call.output, stages)
     if options.json:
         print_json(_as_json(stages))
     else:
@@ -48,13 +48,6 @@ def run(call: argparse.Namespace) -> int:
         if call.output is not None:
             print(printable(f"written to {call.output}"))
     return 0
-
-
-def _write(stages: Stages, path: Path) -> None:
-    arrays = {each.name: each.values for each in stages.stages if each.values is not None}
-    labels = np.array([token.label for token in stages.tokens], np.str_)
-    with path.open("wb") as file:
-        np.savez(file, allow_pickle=False, tokens=labels, **arrays)  # type: ignore[arg-type]
 
 
 def _as_json(stages: Stages) -> dict[str, object]:

@@ -18,6 +18,7 @@ from explorer.core.labels import Labels
 from explorer.core.stages import ModelParts, Needs, Phrases, StageModelInfo, StageRun, TokenComparison
 from explorer.core.typed_ids import typed_ids
 from explorer.document import Document, ModelView, Source, StageInput
+from explorer.export.matrices import Matrix, write_matrix, write_stages
 from explorer.export.patches import write_patches
 from explorer.export.rows import RowsToSave, write_rows
 from explorer.jobs import Job, Jobs
@@ -219,6 +220,29 @@ class Staging(QObject):
             self._notices.error(error)
             return
         self._opening.open([str(path)])
+
+    @property
+    def has_run(self) -> bool:
+        """Whether there are stages to look at."""
+        return self._document.model_view.run is not None
+
+    def save_matrix(self, path: Path, matrix: Matrix) -> None:
+        """Write a matrix as CSV or NPZ, by the path's ending."""
+        self._save(path, lambda: write_matrix(path, matrix))
+
+    def save_stages(self, path: Path) -> None:
+        """Write all matrices of the present run as NPZ."""
+        run = self._document.model_view.run
+        if run is not None:
+            self._save(path, lambda: write_stages(path, run.stages))
+
+    def _save(self, path: Path, write: Callable[[], None]) -> None:
+        try:
+            write()
+        except ExplorerError as error:
+            self._notices.error(error)
+        else:
+            self._notices.tell(f"Saved {path.name} in {path.parent}.")
 
     def close(self) -> None:
         """Stop what is under way, and remove what was written for this session."""

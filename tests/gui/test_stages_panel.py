@@ -52,8 +52,8 @@ def shown(qtbot: QtBot, session: Session) -> StagesPanel:
 
 def type_in(qtbot: QtBot, panel: StagesPanel, text: str) -> None:
     """Type, and wait for what the model makes of it."""
-    panel.field.clear()
-    qtbot.keyClicks(panel.field, text)
+    panel.form.field.clear()
+    qtbot.keyClicks(panel.form.field, text)
     qtbot.waitUntil(lambda: ran(panel) == text, timeout=30_000)
 
 
@@ -69,7 +69,7 @@ def test_that_typing_shows_each_stage_with_its_shape(qtbot: QtBot, panel: Stages
     assert list(cards)[:3] == ["ids", "one-hot", "looked up"]
     assert cards["looked up"].shape.text() == "5 × 128"
     assert cards["one-hot"].shape.text() == "5 × 5,325"
-    assert "word LSTM" in panel.model.text()
+    assert panel.model.text() == "Word LSTM"
 
 
 def test_that_a_click_opens_a_stage_large_and_another_closes_it(qtbot: QtBot, panel: StagesPanel) -> None:
@@ -96,9 +96,9 @@ def test_that_tokens_move_over_the_map_from_their_own_rows(qtbot: QtBot, panel: 
     assert path.stages[0] == "looked up"
     assert path.places.shape == (len(path.stages), 2)
     assert np.isfinite(path.places).all()
-    panel.on_map.setChecked(False)
+    panel.form.on_map.setChecked(False)
     assert document.token_paths == ()
-    panel.on_map.setChecked(True)
+    panel.form.on_map.setChecked(True)
     assert len(document.token_paths) == 5
 
 
@@ -107,7 +107,7 @@ def test_that_words_without_a_row_are_told_of_and_a_blank_text_clears(
 ) -> None:
     type_in(qtbot, panel, "happy xyzzyq")
     assert "xyzzyq" in panel.remark.text()
-    panel.field.clear()
+    panel.form.field.clear()
     panel.run()
     assert panel._session.document.model_view.run is None
     assert panel.values.list.cards == []
@@ -115,7 +115,7 @@ def test_that_words_without_a_row_are_told_of_and_a_blank_text_clears(
 
 
 def test_that_a_word_none_of_which_is_known_leaves_a_sentence(qtbot: QtBot, panel: StagesPanel) -> None:
-    panel.field.setText("xyzzyq")
+    panel.form.field.setText("xyzzyq")
     panel.run()
     qtbot.waitUntil(lambda: panel._session.document.model_view.refusal is not None, timeout=30_000)
     assert "None of these words" in panel.remark.text()
@@ -158,6 +158,7 @@ def test_that_a_clip_shows_where_it_looks_and_how_alike_patches_are(
     panel = shown(qtbot, opened(qtbot, bare_session, str(CLIP)))
     Image.new("RGB", (64, 64), (20, 60, 200)).save(tmp_path / "blue.png")
     panel.set_picture(str(tmp_path / "blue.png"))
+    panel.tabs.setCurrentIndex(1)
     qtbot.waitUntil(lambda: ran(panel) == "" and panel.attention.map.reach > 0, timeout=30_000)
     assert panel.attention.heads.count() == 7
     panel.values.choose("after layer 2")
@@ -166,6 +167,7 @@ def test_that_a_clip_shows_where_it_looks_and_how_alike_patches_are(
     panel.attention.heads.activated.emit(2)
     panel.attention.choose_query(3)
     assert panel.attention.words.text().startswith("patch 1,3 looks most at")
+    panel.tabs.setCurrentIndex(2)
     assert panel.parts.filters.isVisibleTo(panel.parts)
     assert panel.parts.tables.count() == 2
     document = panel._session.document

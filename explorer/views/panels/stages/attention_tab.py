@@ -4,15 +4,24 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
+from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QVBoxLayout, QWidget
 
 from explorer.commands import Session
-from explorer.core.stages import AttentionShape, Of, StageRun
+from explorer.core.errors import ExplorerError
+from explorer.core.sentence import Token
+from explorer.core.stages import AttentionShape, Of, StageRun, StageToken
 from explorer.jobs import Job
 from explorer.views.label_text import shown_label
 from explorer.views.panels.form import narrow_combo, quiet
+from explorer.views.panels.stages.head_strip import HeadStrip
 from explorer.views.panels.stages.heat_map import HeatMap
 from explorer.views.panels.stages.patch_picture import PatchPicture
+from explorer.views.panels.token_chips import TokenChips
+
+_CHOICES = ("Attention", "Layer", "Head", "Where it looks from")
+_EMPTY = "Type a sentence: where its tokens look stands here."
+_LINES = 4
 
 
 class AttentionTab(QWidget):
@@ -23,11 +32,15 @@ class AttentionTab(QWidget):
         self._session = session
         self._run: StageRun | None = None
         self._weights: NDArray[np.float32] | None = None
+        self._fetched: tuple[int, str, int] | None = None
         self._fetching: Job | None = None
         self._query = 0
         self.kinds, self.layers, self.heads, self.queries = (narrow_combo(name) for name in _CHOICES)
-        self.empty = quiet("Type a sentence: where its tokens look stands here.")
-        self.map = HeatMap("Attention")
+        self.empty = quiet(_EMPTY)
+        self.strip = HeadStrip()
+        self.chips = TokenChips(lines=_LINES, choosable=True)
+        self.chips.setAccessibleName("Where it looks from")
+        self.map = HeatMap("Attention", session.staging)
         self.picture = PatchPicture()
         self.words = quiet()
         choices = QHBoxLayout()
@@ -39,23 +52,27 @@ class AttentionTab(QWidget):
         column.setSpacing(8)
         column.addWidget(self.kinds)
         column.addLayout(choices)
-        for part in (self.empty, self.queries, self.map, self.picture, self.words):
+        for part in (self.strip, self.empty, self.chips, self.queries, self.picture, self.words, self.map):
             column.addWidget(part)
         column.addStretch(1)
         self.kinds.activated.connect(self._kind_chosen)
         self.layers.activated.connect(self._fetch)
         self.heads.activated.connect(self._show)
         self.queries.activated.connect(self.choose_query)
+        self.strip.chosen.connect(self.choose_head)
+        self.chips.chosen.connect(self._word_chosen)
         self.map.chosen.connect(self.choose_query)
         self.picture.chosen.connect(self._patch_chosen)
+        self._kind_chosen()
 
     def show_run(self, run: StageRun | None) -> None:
         """Show a run's attention; None shows none. Choices stay where the run has them."""
-        self._run, self._weights = run, None
+        self._run, self._weights, self._fetched = run, None, None
         before = self.kinds.currentText()
         self.kinds.clear()
-        self.kinds.addItems([shape.name for shape in self._shapes])
-        self.kinds.setCurrentIndex(max(self.kinds.findText(before), 0))
+        self.kinds.addItems([_spoken(shape.name) for shape in self._shapes])
+        found = self.kinds.findText(before)
+        self.kinds.setCurrentIndex(found if found >= 0 else self.kinds.count() - 1)
         self._kind_chosen()
 
     @property
@@ -69,48 +86,78 @@ class AttentionTab(QWidget):
 
     def _kind_chosen(self) -> None:
         shape = self._shape
-        for part in (self.kinds, self.layers, self.heads, self.map, self.words):
+        for part in (self.kinds, self.layers, self.heads, self.strip, self.map, self.words):
             part.setVisible(shape is not None)
         self.kinds.setVisible(len(self._shapes) > 1)
         self.empty.setVisible(shape is None)
-        self.queries.setVisible(shape is not None and shape.keys is Of.PATCHES)
+        is_patch = shape is not None and shape.queries is Of.PATCHES
+        sees = shape is not None and shape.keys is Of.PATCHES
+        self.queries.setVisible(is_patch)
+        self.chips.setVisible(sees and not is_patch)
         self.picture.show_patches(None)
         if shape is None or self._run is None:
-            if self._run is not None:
-                self.empty.setText("This model has no attention.")
+            self.empty.setText(_EMPTY if self._run is None else "This model has no attention.")
             return
         _refill(self.layers, [f"Layer {number}" for number in range(1, shape.layers + 1)])
         _refill(self.heads, ["All heads, mean", *(f"Head {number}" for number in range(1, shape.heads + 1))])
-        _refill(self.queries, [shown_label(name) for name in self._names(shape.queries)])
-        self._query = min(self._query, max(self.queries.count() - 1, 0))
-        self.queries.setCurrentIndex(self._query)
+        queries = self._run.stages.sequence(shape.queries)
+        self._query = min(self._query, max(len(queries) - 1, 0))
+        if is_patch:
+            _refill(self.queries, [shown_label(token.label) for token in queries])
+            self.queries.setCurrentIndex(self._query)
+        else:
+            self.chips.show_tokens(chips_of(queries), self._query)
         self._fetch()
 
     def _names(self, of: Of) -> list[str]:
         return [] if self._run is None else [token.label for token in self._run.stages.sequence(of)]
 
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self._fetch()
+
     def _fetch(self) -> None:
-        shape = self._shape
-        if shape is None:
+        """Have the layer's weights brought, once they are looked at."""
+        shape, run = self._shape, self._run
+        if shape is None or run is None or not self.isVisible():
+            return
+        wanted = (run.id, shape.name, self.layers.currentIndex() + 1)
+        if wanted == self._fetched:
             return
         if self._fetching is not None:
             self._fetching.cancel()
-        job = self._fetching = self._session.staging.attention(shape.name, self.layers.currentIndex() + 1)
+        job = self._fetching = self._session.staging.attention(shape.name, wanted[2])
         if job is None:
             return
+        self._fetched = wanted
 
         def came(weights: NDArray[np.float32]) -> None:
             if self._fetching is job:
                 self._fetching, self._weights = None, weights
                 self._show()
 
+        def failed(error: ExplorerError) -> None:
+            if self._fetching is job:
+                self._fetching = self._fetched = None
+                self.words.setText(str(error))
+
         job.finished.connect(came)
+        job.failed.connect(failed)
+
+    def choose_head(self, head: int) -> None:
+        """Show one head, counted from 0; the shown one again shows the mean of all."""
+        self.heads.setCurrentIndex(0 if self.heads.currentIndex() == head + 1 else head + 1)
+        self._show()
 
     def choose_query(self, query: int) -> None:
         """Show where another place looks."""
         self._query = query
         self.queries.setCurrentIndex(query)
+        self.chips.mark(query)
         self._show()
+
+    def _word_chosen(self, token: int) -> None:
+        self.choose_query(self._query if token < 0 else token)
 
     def _patch_chosen(self, patch: int) -> None:
         shape, run = self._shape, self._run
@@ -123,18 +170,18 @@ class AttentionTab(QWidget):
         if shape is None or run is None or weights is None:
             return
         head = self.heads.currentIndex()
-        shown = weights.mean(0) if head == 0 else weights[head - 1]
+        self.strip.show_heads(weights, head - 1)
+        self.strip.setVisible(len(weights) > 1)
+        shown = np.ascontiguousarray(weights.mean(0) if head == 0 else weights[head - 1])
         queries, keys = self._names(shape.queries), self._names(shape.keys)
-        self.map.show_values(
-            np.ascontiguousarray(shown), queries, keys if shape.keys is Of.TOKENS else (), shares=True
-        )
         self._query = min(self._query, len(shown) - 1)
+        self.map.name = f"{shape.name}, layer {self.layers.currentIndex() + 1}, {self.heads.currentText()}"
+        self.map.show_values(shown, queries, keys, shares=True, marked=self._query)
         self._show_picture(shape, run, shown)
         best = np.argsort(shown[self._query])[::-1][:3]
         seen = ", ".join(f"{shown_label(keys[key])} {shown[self._query, key]:.2f}" for key in best.tolist())
-        self.words.setText(
-            f"{shown_label(queries[self._query])} looks most at {seen}. Click a row for another."
-        )
+        way = "Click a patch or row" if shape.queries is Of.PATCHES else "Click a row"
+        self.words.setText(f"{shown_label(queries[self._query])} looks most at {seen}. {way} for another.")
 
     def _show_picture(self, shape: AttentionShape, run: StageRun, shown: NDArray[np.float32]) -> None:
         patches = run.stages.patches
@@ -146,7 +193,14 @@ class AttentionTab(QWidget):
         self.picture.show_patches(patches, shown[self._query, first:], marked)
 
 
-_CHOICES = ("Attention", "Layer", "Head", "Where it looks from")
+def chips_of(tokens: tuple[StageToken, ...]) -> tuple[Token, ...]:
+    """Tokens as chips; what the vocabulary does not know has no row."""
+    return tuple(Token(token.label, token.id if token.known else None) for token in tokens)
+
+
+def _spoken(name: str) -> str:
+    """A name as it stands at the beginning of a line."""
+    return name[:1].upper() + name[1:]
 
 
 def _refill(combo: QComboBox, texts: list[str]) -> None:

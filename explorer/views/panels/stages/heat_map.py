@@ -7,19 +7,33 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QImage, QMouseEvent, QPainter, QPaintEvent
+from PySide6.QtGui import (
+    QColor,
+    QContextMenuEvent,
+    QFont,
+    QFontMetrics,
+    QImage,
+    QKeyEvent,
+    QMouseEvent,
+    QPainter,
+    QPaintEvent,
+    QPen,
+)
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
-from explorer.render.palette import Theme, sequence_palette
+from explorer.commands.staging import Staging
+from explorer.export.matrices import Matrix
+from explorer.render.palette import Theme
 from explorer.views.label_text import shown_label
-from explorer.views.panels.lookup_pictures import diverging
+from explorer.views.panels.stages.matrix_image import matrix_image, reach_of
+from explorer.views.panels.stages.matrix_menu import MatrixMenu
 from explorer.views.theme import current_colours
 
-_NAMES, _GAP = 84, 4
+_NAMES, _GAP = 84, 6
 _TALLEST, _CELL_MOST, _NAMED_CELL = 320, 22, 11
 _TOP = 56
-FAR = 0.995
-"""A single far value must not wash out all others."""
+_TILTED = -60
+_STEPS = {Qt.Key.Key_Up: -1, Qt.Key.Key_Down: 1, Qt.Key.Key_PageUp: -10, Qt.Key.Key_PageDown: 10}
 
 
 class HeatMap(QWidget):
@@ -27,22 +41,32 @@ class HeatMap(QWidget):
 
     Signals
     -------
-    pointed(int) : the row under the cursor; -1 for none.
-    chosen(int) : a row was clicked.
+    chosen(int) : a row was clicked, or stepped to by the arrow keys.
+
+    Parameters
+    ----------
+    name : str
+        What it shows, for those who do not see it, and for files.
+    staging : Staging
     """
 
-    pointed = Signal(int)
     chosen = Signal(int)
 
-    def __init__(self, name: str, parent: QWidget | None = None) -> None:
+    def __init__(self, name: str, staging: Staging, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._values: NDArray[np.float32] = np.zeros((0, 0), np.float32)
-        self._rows: Sequence[str] = ()
-        self._columns: Sequence[str] = ()
-        self._shares = False
+        self.name = name
+        self._staging = staging
+        self.values: NDArray[np.float32] = np.zeros((0, 0), np.float32)
+        self.rows: Sequence[str] = ()
+        self.columns: Sequence[str] = ()
         self.reach = 0.0
+        self._shares = False
+        self._marked = -1
+        self._left = 1
+        self._image: tuple[Theme, QImage] | None = None
         self.setAccessibleName(name)
         self.setMouseTracking(True)
+        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
 
     def show_values(
@@ -52,6 +76,7 @@ class HeatMap(QWidget):
         columns: Sequence[str] = (),
         *,
         shares: bool = False,
+        marked: int = -1,
     ) -> None:
         """Show a matrix.
 
@@ -62,111 +87,164 @@ class HeatMap(QWidget):
             Their names; empty for none.
         shares : bool
             Values are from 0 on, as attention is; else they are signed.
+        marked : int
+            A row with a mark at its side; -1 for none.
         """
-        self._values, self._rows, self._columns, self._shares = values, rows, columns, shares
-        sizes = np.abs(values[np.isfinite(values)])
-        self.reach = float(np.quantile(sizes, FAR)) if sizes.size else 0.0
+        self.values, self.rows, self.columns, self._shares = values, rows, columns, shares
+        self._marked = marked
+        self._image = None
+        self.reach = reach_of(values)
+        self._left = self._width_of_names()
         self.setAccessibleDescription(f"{len(values):,} × {values.shape[1]:,} values up to {self.reach:.3g}")
         self.updateGeometry()
         self.update()
 
+    def mark(self, row: int) -> None:
+        """Mark a row; -1 marks none."""
+        self._marked = row
+        self.update()
+
+    # Measures
+
     def sizeHint(self) -> QSize:
-        return QSize(260, round(self._height_of_row * max(len(self._values), 1)) + self._above + 2)
+        return QSize(260, round(self._height_of_row * max(len(self.values), 1)) + self._above + 2)
 
     def minimumSizeHint(self) -> QSize:
         return QSize(120, self.sizeHint().height())
 
     @property
     def _height_of_row(self) -> float:
-        return min(_TALLEST / max(len(self._values), 1), _CELL_MOST)
+        return min(_TALLEST / max(len(self.values), 1), _CELL_MOST)
 
     @property
     def _above(self) -> int:
         """Room for the columns' names, where they can be read."""
-        wide = self._frame_width / max(self._values.shape[1], 1)
-        return _TOP if self._columns and wide >= _NAMED_CELL else 0
+        wide = (self.width() - self._left - 1) / max(self.values.shape[1], 1)
+        return _TOP if self.columns and wide >= _NAMED_CELL else 0
 
     @property
-    def _left(self) -> int:
-        return _NAMES + _GAP if self._rows and self._height_of_row >= _NAMED_CELL else 1
+    def _small(self) -> QFont:
+        font = QFont(self.font())
+        font.setPixelSize(11)
+        return font
 
-    @property
-    def _frame_width(self) -> int:
-        return self.width() - self._left - 1
+    def _width_of_names(self) -> int:
+        if not self.rows or self._height_of_row < _NAMED_CELL:
+            return 5
+        metrics = QFontMetrics(self._small)
+        widest = max(metrics.horizontalAdvance(shown_label(name)) for name in self.rows)
+        return min(widest + 2, _NAMES) + _GAP
 
     @property
     def frame(self) -> QRectF:
         """Where the values are."""
-        height = self._height_of_row * len(self._values)
-        return QRectF(self._left, self._above + 1, self._frame_width, height)
+        height = self._height_of_row * len(self.values)
+        return QRectF(self._left, self._above + 1, self.width() - self._left - 1, height)
+
+    # Painting
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        if not self._values.size:
-            return
-        painter = QPainter(self)
+        if self.values.size:
+            painter = QPainter(self)
+            self._paint(painter)
+
+    def _paint(self, painter: QPainter) -> None:
         colours, frame = current_colours(), self.frame
-        shown = self._colours(colours)
-        image = QImage(
-            shown.data, shown.shape[1], shown.shape[0], 3 * shown.shape[1], QImage.Format.Format_RGB888
-        )
-        smooth = shown.shape[1] > frame.width() or shown.shape[0] > frame.height()
+        image = self._image_for(colours)
+        smooth = image.width() > frame.width() or image.height() > frame.height()
         painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform, smooth)
         painter.drawImage(frame, image)
-        painter.setPen(colours.quiet)
-        font = self.font()
-        font.setPixelSize(11)
-        painter.setFont(font)
+        painter.setFont(self._small)
         self._paint_names(painter, frame)
+        if 0 <= self._marked < len(self.values):
+            height = max(self._height_of_row, 3.0)
+            middle = frame.top() + (self._marked + 0.5) * self._height_of_row
+            painter.fillRect(QRectF(frame.left() - 4, middle - height / 2, 3, height), QColor(colours.accent))
+        if self.hasFocus():
+            painter.setPen(QPen(QColor(colours.accent), 1))
+            painter.drawRect(frame.adjusted(-0.5, -0.5, 0.5, 0.5))
 
-    def _colours(self, theme: Theme) -> NDArray[np.uint8]:
-        if not self._shares:
-            return np.ascontiguousarray(diverging(self._values, self.reach, theme))
-        palette = sequence_palette("viridis", theme)[:, :3]
-        share = np.nan_to_num(np.clip(self._values / (self.reach or 1.0), 0, 1))
-        return np.ascontiguousarray(palette[np.rint(share * (len(palette) - 2)).astype(np.intp)])
+    def _image_for(self, theme: Theme) -> QImage:
+        if self._image is None or self._image[0] is not theme:
+            self._image = theme, matrix_image(self.values, self.reach, theme, shares=self._shares)
+        return self._image[1]
 
     def _paint_names(self, painter: QPainter, frame: QRectF) -> None:
-        metrics = painter.fontMetrics()
-        if self._left > 1:
-            for number, name in enumerate(self._rows[: len(self._values)]):
-                line = QRectF(0, frame.top() + number * self._height_of_row, _NAMES, self._height_of_row)
-                text = metrics.elidedText(shown_label(name), Qt.TextElideMode.ElideRight, _NAMES)
+        metrics, colours = painter.fontMetrics(), current_colours()
+        painter.setPen(QColor(colours.quiet))
+        if self._left > _GAP:
+            wide = self._left - _GAP
+            for number, name in enumerate(self.rows[: len(self.values)]):
+                line = QRectF(0, frame.top() + number * self._height_of_row, wide, self._height_of_row)
+                text = metrics.elidedText(shown_label(name), Qt.TextElideMode.ElideRight, wide)
+                painter.setPen(QColor(colours.text if number == self._marked else colours.quiet))
                 painter.drawText(line, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, text)
         if self._above:
-            wide = frame.width() / self._values.shape[1]
-            for number, name in enumerate(self._columns[: self._values.shape[1]]):
+            wide_column = frame.width() / self.values.shape[1]
+            painter.setPen(QColor(colours.quiet))
+            for number, name in enumerate(self.columns[: self.values.shape[1]]):
+                place = QPointF(frame.left() + (number + 0.5) * wide_column + 4, frame.top() - 4)
+                # The last names lean out of the picture: as much of them is shown as there is room for.
+                room = min(float(_TOP), 2 * (self.width() - place.x()) + 6)
+                text = metrics.elidedText(shown_label(name), Qt.TextElideMode.ElideRight, round(room))
                 painter.save()
-                painter.translate(QPointF(frame.left() + (number + 0.5) * wide + 4, frame.top() - 4))
-                painter.rotate(-60)
-                text = metrics.elidedText(shown_label(name), Qt.TextElideMode.ElideRight, _TOP)
+                painter.translate(place)
+                painter.rotate(_TILTED)
                 painter.drawText(QPointF(0, 0), text)
                 painter.restore()
+
+    def picture(self) -> QImage:
+        """What is seen, at twice the screen's size, on the panel's ground."""
+        image = QImage(2 * self.size(), QImage.Format.Format_RGB32)
+        image.fill(QColor(current_colours().panel))
+        painter = QPainter(image)
+        painter.scale(2, 2)
+        self._paint(painter)
+        painter.end()
+        return image
+
+    # Pointing
 
     def cell_at(self, place: QPointF) -> tuple[int, int] | None:
         """Row and column under a place; None outside the values."""
         frame = self.frame
-        if not self._values.size or not frame.contains(place):
+        if not self.values.size or not frame.contains(place):
             return None
-        rows, columns = self._values.shape
+        rows, columns = self.values.shape
         row = int((place.y() - frame.top()) / frame.height() * rows)
         column = int((place.x() - frame.left()) / frame.width() * columns)
         return min(row, rows - 1), min(column, columns - 1)
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         cell = self.cell_at(event.position())
-        self.pointed.emit(-1 if cell is None else cell[0])
         if cell is None:
             QToolTip.hideText()
-            return
-        QToolTip.showText(event.globalPosition().toPoint(), self.words_of(*cell), self)
+        else:
+            QToolTip.showText(event.globalPosition().toPoint(), self.words_of(*cell), self)
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         cell = self.cell_at(event.position())
         if cell is not None and event.button() == Qt.MouseButton.LeftButton:
-            self.chosen.emit(cell[0])
+            self._choose(cell[0])
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        step = _STEPS.get(Qt.Key(event.key())) if self.values.size else None
+        if step is None:
+            super().keyPressEvent(event)
+        else:
+            self._choose(min(max(self._marked + step, 0), len(self.values) - 1))
+
+    def _choose(self, row: int) -> None:
+        self.mark(row)
+        self.chosen.emit(row)
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        if self.values.size:
+            matrix = Matrix(self.name, self.values, self.rows, self.columns)
+            MatrixMenu(self._staging, matrix, self.picture, self).popup(event.globalPos())
 
     def words_of(self, row: int, column: int) -> str:
         """A value in words."""
-        first = shown_label(self._rows[row]) if row < len(self._rows) else f"row {row:,}"
-        second = shown_label(self._columns[column]) if column < len(self._columns) else f"column {column:,}"
-        return f"{first} · {second}: {self._values[row, column]:.4g}"
+        first = shown_label(self.rows[row]) if row < len(self.rows) else f"row {row:,}"
+        second = shown_label(self.columns[column]) if column < len(self.columns) else f"column {column:,}"
+        return f"{first} · {second}: {self.values[row, column]:.4g}"

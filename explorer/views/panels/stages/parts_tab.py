@@ -1,11 +1,13 @@
-"""Position tables and patch filters of the shown file, and its output layers beside its token tables."""
+"""What the shown file holds beside its layers: positions, patch filters, output layers, what was assumed."""
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
+from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
+from explorer.commands.staging import Staging
 from explorer.core.stages import ModelParts, PositionTable
 from explorer.views.panels.form import heading, narrow_combo, quiet
 from explorer.views.panels.stages.curves import Curves
@@ -20,14 +22,16 @@ _CURVES = 4
 class PartsTab(QWidget):
     """What a model adds for a place, and what it makes of a patch."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(self, staging: Staging, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._parts: ModelParts | None = None
+        self._notes: tuple[str, ...] = ()
+        self._is_stale = False
         self.empty = quiet("This file has no position table and no patch projection.")
         self.tables = narrow_combo("Position table")
         self.kind = quiet()
         self.alike_title = heading("How alike places are, as cosine")
-        self.alike = HeatMap("Cosines of positions")
+        self.alike = HeatMap("Cosines of positions", staging)
         self.curves_title = heading("")
         self.curves = Curves()
         self.grid_title = heading("Each place's similarity to all others, where it lies")
@@ -35,7 +39,8 @@ class PartsTab(QWidget):
         self.filters_title = heading("")
         self.filters_title.setWordWrap(True)
         self.filters = Tiles("Patch filters")
-        self.outputs = quiet()
+        self.notes_title = heading("About this model")
+        self.notes = quiet()
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 8, 0, 0)
         column.setSpacing(8)
@@ -51,16 +56,31 @@ class PartsTab(QWidget):
             self.curves,
             self.filters_title,
             self.filters,
-            self.outputs,
+            self.notes_title,
+            self.notes,
         ):
             column.addWidget(part)
         column.addStretch(1)
         self.tables.activated.connect(self._show_table)
-        self.show_parts(None)
+        self._show()
 
-    def show_parts(self, parts: ModelParts | None) -> None:
-        """Show a file's parts; None while they are not there."""
-        self._parts = parts
+    def show_parts(self, parts: ModelParts | None, notes: tuple[str, ...]) -> None:
+        """Show a file's parts, None while they are not there, and what its model was taken for."""
+        if parts is self._parts and notes == self._notes:
+            return
+        self._parts, self._notes = parts, notes
+        self._is_stale = True
+        if self.isVisible():
+            self._show()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        if self._is_stale:
+            self._show()
+
+    def _show(self) -> None:
+        self._is_stale = False
+        parts = self._parts
         self.tables.clear()
         if parts is not None:
             self.tables.addItems([table.name for table in parts.positions])
@@ -76,10 +96,11 @@ class PartsTab(QWidget):
             )
             self.filters.show_tiles(filter_tiles(filters))
         outputs = () if parts is None else parts.outputs
-        self.outputs.setText("\n".join(_breakable(output.sentence) for output in outputs))
-        self.outputs.setVisible(bool(outputs))
-        has_any = parts is not None and bool(parts.positions or filters is not None or outputs)
-        self.empty.setVisible(not has_any)
+        said = dict.fromkeys([*(output.sentence for output in outputs), *self._notes])
+        self.notes.setText("\n\n".join(map(_breakable, said)))
+        for part in (self.notes_title, self.notes):
+            part.setVisible(bool(said))
+        self.empty.setVisible(parts is not None and not parts.positions and filters is None)
 
     def _show_table(self) -> None:
         tables = () if self._parts is None else self._parts.positions
@@ -94,9 +115,10 @@ class PartsTab(QWidget):
 
     def _show_positions(self, table: PositionTable) -> None:
         places, dim = table.values.shape
-        shown = table.values[:MOST_PLACES]
-        alike = cosine_matrix(shown)
-        cut = f"; the first {MOST_PLACES:,} are compared" if places > MOST_PLACES else ""
+        # A grid is compared whole; a sequence's later places tell nothing new.
+        most = MOST_PLACES if table.grid is None else places
+        alike = cosine_matrix(table.values[:most])
+        cut = f"; the first {most:,} are compared" if places > most else ""
         self.kind.setText(f"{_breakable(table.name)}: {places:,} × {dim:,}, {table.kind}{cut}.")
         self.alike.show_values(alike)
         columns = np.unique(np.linspace(0, dim - 1, min(_CURVES, dim)).astype(int)).tolist()

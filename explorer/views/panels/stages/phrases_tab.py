@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import (
     QFileDialog,
     QFormLayout,
@@ -21,6 +22,7 @@ from explorer.commands import Session
 from explorer.core.errors import ExplorerError
 from explorer.core.stages import TokenComparison
 from explorer.jobs import Job
+from explorer.views.dropped import paths_in
 from explorer.views.panels.form import heading, quiet
 
 _LINES = 6
@@ -38,6 +40,7 @@ class PhrasesTab(QWidget):
         self.field.setPlaceholderText("One phrase a line")
         self.field.setAccessibleName("Phrases")
         self.field.setTabChangesFocus(True)
+        self.field.setAcceptDrops(False)  # a file dropped on it is read, not named
         self.field.setFixedHeight(self.fontMetrics().lineSpacing() * _LINES + 14)
         self.read = QPushButton("Read a file…")
         self.go = QPushButton("Show as points")
@@ -48,6 +51,8 @@ class PhrasesTab(QWidget):
         self.found.setTextFormat(Qt.TextFormat.RichText)
         self.found.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.fault = quiet()
+        self.fault.hide()
+        self.setAcceptDrops(True)
         self._lay_out()
         self.field.textChanged.connect(self._show_state)
         self.read.clicked.connect(self.choose_file)
@@ -77,12 +82,12 @@ class PhrasesTab(QWidget):
         column.addWidget(self.field)
         column.addLayout(buttons)
         column.addWidget(self.words)
+        column.addWidget(self.fault)
         column.addSpacing(8)
         column.addWidget(heading("The same word in two sentences"))
         column.addLayout(form)
         column.addWidget(self.compare, 0, Qt.AlignmentFlag.AlignLeft)
         column.addWidget(self.found)
-        column.addWidget(self.fault)
         column.addStretch(1)
 
     @property
@@ -91,7 +96,14 @@ class PhrasesTab(QWidget):
         return [line.strip() for line in self.field.toPlainText().splitlines() if line.strip()]
 
     def _show_state(self) -> None:
-        self.go.setEnabled(bool(self.phrases) and self._encoding is None)
+        self.fault.hide()
+        count = len(self.phrases)
+        self.go.setEnabled(count > 0 and self._encoding is None)
+        self.words.setText(
+            f"{count:,} phrase{'' if count == 1 else 's'}: each becomes a row of a new table."
+            if count
+            else "Each phrase becomes a row of a new table: phrases, not words, on the map."
+        )
         fields = (self.first, self.second, self.word)
         self.compare.setEnabled(all(field.text().strip() for field in fields))
 
@@ -116,6 +128,16 @@ class PhrasesTab(QWidget):
         except ExplorerError as error:
             self._session.notices.error(error)
 
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        if _text_in(event) is not None:
+            event.acceptProposedAction()
+
+    def dropEvent(self, event: QDropEvent) -> None:
+        path = _text_in(event)
+        if path is not None:
+            event.acceptProposedAction()
+            self.read_file(path)
+
     def encode(self) -> None:
         """Encode the phrases; their table opens when they are done."""
         job = self._encoding = self._session.staging.phrases(self.phrases)
@@ -131,7 +153,7 @@ class PhrasesTab(QWidget):
     def compare_word(self) -> None:
         """Follow the word through both sentences."""
         if self.compare.isEnabled():
-            self.fault.setText("")
+            self.fault.hide()
             self._session.staging.compare(
                 self.first.text().strip(), self.second.text().strip(), self.word.text().strip()
             )
@@ -153,3 +175,10 @@ class PhrasesTab(QWidget):
     def show_fault(self, error: ExplorerError) -> None:
         """Say why something could not be done."""
         self.fault.setText(str(error))
+        self.fault.show()
+
+
+def _text_in(event: QDropEvent) -> str | None:
+    """The file, where exactly one of text is dropped."""
+    paths = paths_in(event.mimeData())
+    return paths[0] if len(paths) == 1 and paths[0].lower().endswith((".txt", ".tsv", ".csv")) else None

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QKeyEvent, QMouseEvent
+from PySide6.QtGui import QContextMenuEvent, QKeyEvent, QMouseEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
+from explorer.commands.staging import Staging
 from explorer.core.stages import Stage, StageRun
+from explorer.export.matrices import Matrix
 from explorer.views.panels.form import quiet
-from explorer.views.panels.lookup_pictures import OneHotPicture, ValuesPicture
+from explorer.views.panels.stages.matrix_menu import MatrixMenu
+from explorer.views.panels.stages.stage_pictures import OneHotPicture, ValuesPicture
 
-MOST_ROWS = 256
-"""More are not drawn in the list; the large view has them all."""
+_MOST_IDS = 48
 
 
 class StageList(QWidget):
@@ -25,8 +29,9 @@ class StageList(QWidget):
 
     chosen = Signal(str)
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(self, staging: Staging, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        self._staging = staging
         self.cards: list[StageCard] = []
         self._column = QVBoxLayout(self)
         self._column.setContentsMargins(0, 0, 0, 0)
@@ -48,21 +53,29 @@ class StageList(QWidget):
         for card in self.cards:
             self._column.removeWidget(card)
             card.deleteLater()
-        self.cards = [StageCard(stage.name) for stage in stages]
+        self.cards = [StageCard(stage.name, self._staging) for stage in stages]
         for card in self.cards:
             card.chosen.connect(self.chosen)
             self._column.addWidget(card)
 
-    def open(self, name: str, detail: QWidget) -> None:
-        """Mark the stage that is shown large, with what shows it below its card; a name of none hides it."""
-        self._column.removeWidget(detail)
-        detail.setParent(self)
-        at = next((place for place, card in enumerate(self.cards) if card.name == name), None)
+    def open(self, name: str, detail: QWidget) -> StageCard | None:
+        """Show a stage large, with ``detail`` in its card; a name of none closes the one that was.
+
+        Returns
+        -------
+        StageCard or None
+            The one that is open.
+        """
+        opened = next((card for card in self.cards if card.name == name), None)
         for card in self.cards:
-            card.set_marked(card.name == name)
-        if at is not None:
-            self._column.insertWidget(at + 1, detail)
-        detail.setVisible(at is not None)
+            if card is not opened:
+                card.close_detail(detail)
+        if opened is None:
+            detail.setParent(self)
+            detail.hide()
+        else:
+            opened.open_detail(detail)
+        return opened
 
 
 class StageCard(QFrame):
@@ -75,36 +88,37 @@ class StageCard(QFrame):
 
     chosen = Signal(str)
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, staging: Staging) -> None:
         super().__init__()
         self.name = name
+        self._staging = staging
+        self._matrix: Matrix | None = None
         self.setProperty("stage", True)
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.setCursor(Qt.CursorShape.PointingHandCursor)
         self.setAccessibleName(name)
         self.shape = QLabel()
         self.how = quiet()
-        self.how.setWordWrap(True)
         self.values = OneHotPicture() if name == "one-hot" else ValuesPicture()
         title = QLabel(name)
         title.setProperty("title", True)
         line = QHBoxLayout()
         line.addWidget(title)
         line.addWidget(self.shape, 1, Qt.AlignmentFlag.AlignRight)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(8, 6, 8, 6)
-        column.setSpacing(2)
-        column.addLayout(line)
-        column.addWidget(self.values)
-        column.addWidget(self.how)
+        self._column = QVBoxLayout(self)
+        self._column.setContentsMargins(8, 6, 8, 6)
+        self._column.setSpacing(2)
+        self._column.addLayout(line)
+        self._column.addWidget(self.values)
+        self._column.addWidget(self.how)
 
-    def show_stage(self, stage: Stage, names: list[str], ids: list[int]) -> None:
+    def show_stage(self, stage: Stage, names: Sequence[str], ids: list[int]) -> None:
         """Show a stage.
 
         Parameters
         ----------
         stage : Stage
-        names : list of str
+        names : sequence of str
             Of its rows.
         ids : list of int
             The tokens' rows in the table, for the one-hot matrix.
@@ -113,21 +127,39 @@ class StageCard(QFrame):
         self.how.setText(stage.how)
         self.how.setVisible(bool(stage.how))
         self.setAccessibleDescription(f"{self.shape.text()}; {stage.how}")
+        self._matrix = None
         if isinstance(self.values, OneHotPicture):
-            self.values.show_columns(ids[:MOST_ROWS], stage.shape[-1], names[:MOST_ROWS])
+            self.values.show_columns(ids, stage.shape[-1], names)
             return
         if stage.values is None or stage.values.dtype.kind == "i":
             self.values.hide()
+            self.setCursor(Qt.CursorShape.ArrowCursor)
             if stage.values is not None:
-                self.how.setText(" ".join(map(str, stage.values[:MOST_ROWS].tolist())))
+                first = " ".join(map(str, stage.values[:_MOST_IDS].tolist()))
+                self.how.setText(f"{first} …" if len(stage.values) > _MOST_IDS else first)
                 self.how.show()
             return
-        values = np.atleast_2d(stage.values)[:MOST_ROWS]
-        tips = names[: len(values)] if stage.values.ndim == 2 else [self.name]
-        self.values.show_values(values, [*tips, *[""] * (len(values) - len(tips))])
+        values = np.atleast_2d(stage.values)
+        rows = names[: len(values)] if stage.values.ndim == 2 else [self.name]
+        self.values.show_values(values, rows)
+        self._matrix = Matrix(self.name, values, rows)
 
-    def set_marked(self, marked: bool) -> None:
-        """Mark it as the one shown large."""
+    def open_detail(self, detail: QWidget) -> None:
+        """Show a widget in place of the small picture."""
+        self.values.hide()
+        self._column.insertWidget(1, detail)
+        detail.show()
+        self._set_marked(True)
+
+    def close_detail(self, detail: QWidget) -> None:
+        """Show the small picture again."""
+        if self._column.indexOf(detail) >= 0:
+            self._column.removeWidget(detail)
+        if self.property("marked"):
+            self.values.show()
+            self._set_marked(False)
+
+    def _set_marked(self, marked: bool) -> None:
         if self.property("marked") != marked:
             self.setProperty("marked", marked)
             self.style().unpolish(self)
@@ -142,3 +174,8 @@ class StageCard(QFrame):
             self.chosen.emit(self.name)
         else:
             super().keyPressEvent(event)
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        if self._matrix is not None:
+            menu = MatrixMenu(self._staging, self._matrix, lambda: self.values.grab().toImage(), self)
+            menu.popup(event.globalPos())
