@@ -209,7 +209,7 @@ def starts(index: Path, model: Path) -> dict[str, float]:
         done = subprocess.run(
             [sys.executable, "-m", "benchmarks.retrieval", "--first", str(index), str(time.time())],
             env={**os.environ, "QT_QPA_PLATFORM": "offscreen"},
-            capture_output=True,
+            stdout=subprocess.PIPE,
             text=True,
             timeout=300,
             check=True,
