@@ -87,7 +87,7 @@ class Plan:
                 plan.changed += not same and verdicts[row] != Verdict.PENDING
         plan._miss(known, scan.unreadable, verdicts)
         if not plan.present:
-            raise ExplorerError(f"The folder {folder} holds no pictures.")
+            raise no_pictures(folder)
         plan.added, plan.files = len(plan.new), len(plan.present)
         return plan
 
@@ -125,6 +125,11 @@ class Plan:
         for row in self.to_do:
             known = index.rows["hash"][row].as_py() if index.verdict(row) is Verdict.OK else None
             yield Task(row, os.path.join(folder, index.name(row)), known)
+
+
+def no_pictures(folder: Path) -> ExplorerError:
+    """What to say of a folder in which there is nothing to index."""
+    return ExplorerError(f"The folder {folder} holds no pictures.")
 
 
 def _lists(texts: Iterable[tuple[str, ...]], rows: int) -> pa.Array:

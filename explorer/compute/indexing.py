@@ -16,7 +16,7 @@ from explorer.compute.decoders import Decoders
 from explorer.compute.decoding import Decoded, Task
 from explorer.compute.encoders.base import Encoder
 from explorer.compute.encoders.preprocessing import Preprocessing
-from explorer.compute.index_plan import Plan, Tell
+from explorer.compute.index_plan import Plan, Tell, no_pictures
 from explorer.compute.index_store import IndexStore, open_store
 from explorer.core.errors import ExplorerError
 from explorer.core.index import EncoderIdentity, IndexProgress, IndexReport, Manifest
@@ -32,6 +32,7 @@ from explorer.readers.index_files import (
     read_manifest,
     shown_path,
 )
+from explorer.readers.picture_folder import FolderScan
 from explorer.readers.picture_index import PictureIndex, state_notes
 from explorer.readers.pictures import BACKGROUND
 
@@ -145,6 +146,8 @@ def _manifest_for(folder: Path, encoder: Encoder, path: Path) -> Manifest:
                 f"{path} is no index, and not empty.",
                 "Name a new folder for the index, or an index to bring up to date.",
             )
+        if next(FolderScan(folder).files(), None) is None:  # else an empty index would be left behind
+            raise no_pictures(folder)
         return new
     old = read_manifest(path)
     check_encoder(path, old, encoder)

@@ -205,6 +205,8 @@ def _beside(folder: Path, pictures: Iterable[str]) -> dict[str, list[str]]:
     for picture in pictures:
         path = folder / picture
         for beside in (path.with_suffix(".txt"), path.with_name(path.name + ".txt")):
+            if not beside.is_file():
+                continue
             try:
                 with beside.open("rb") as file:
                     text = _decoded(file.read(_MOST_SIDECAR_BYTES))

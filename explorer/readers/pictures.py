@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import io
 import re
+import stat
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -98,6 +99,10 @@ def read_bytes(path: str | Path) -> bytes:
     """
     path = Path(path)
     try:
+        # A pipe would be waited for without end.
+        if not stat.S_ISREG(path.stat().st_mode):
+            kind = "a folder" if path.is_dir() else "a pipe or a device"
+            raise PictureError(path.name, Verdict.UNREADABLE, f"it is {kind}")
         with path.open("rb") as file:
             data = file.read(MOST_BYTES + 1)
     except (FileNotFoundError, NotADirectoryError):

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import sys
+
 import pytest
 
 from explorer.core.errors import ExplorerError
@@ -64,6 +67,8 @@ def test_that_texts_beside_pictures_are_captions(tmp_path):
     (tmp_path / "city").mkdir()
     (tmp_path / "city" / "night.txt").write_text("lights\n\nand more lights \n")
     (tmp_path / "dog.webp.txt").write_text("a dog")
+    if sys.platform != "win32":
+        os.mkfifo(tmp_path / "dog.txt")  # would be waited for
     found = find_captions(tmp_path, PICTURES)
     assert found.of == {"city/night.png": ("lights", "and more lights"), "dog.webp": ("a dog",)}
     assert found.sources == ("texts beside the pictures",)

@@ -245,6 +245,15 @@ def test_that_files_that_cannot_be_read_are_told(tmp_path):
     }
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="pipes with names")
+def test_that_a_pipe_is_refused_and_not_waited_for(tmp_path):
+    os.mkfifo(tmp_path / "pipe.jpg")
+    with pytest.raises(PictureError, match="it is a pipe or a device"):
+        read_picture(tmp_path / "pipe.jpg")
+    with pytest.raises(PictureError, match="it is a pipe or a device"):
+        read_picture(Path("/dev/zero"))
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="names of any bytes")
 def test_that_a_name_that_is_no_text_can_be_read(tmp_path):
     path = Path(os.fsdecode(os.fsencode(tmp_path) + b"/caf\xe9.png"))
