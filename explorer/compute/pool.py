@@ -101,7 +101,7 @@ class Pool:
         return self._workers[name].pid
 
     def close(self) -> None:
-        """End the workers and remove the session's folder. Takes up to a second, or three where a run is to be saved."""
+        """End the workers and remove the session's folder: within a second, or three where a run is saved."""
         atexit.unregister(self.close)
         for worker in self._workers.values():
             worker.begin_close()
