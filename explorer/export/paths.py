@@ -18,9 +18,10 @@ GAP = 6.0
 
 
 def draw_paths(painter: QPainter, figure: Figure) -> None:
-    """All ways of a figure, the first on top."""
-    for place in reversed(range(len(figure.paths))):
-        _draw_path(painter, figure, figure.paths[place], colour_of_path(figure, place))
+    """All ways of a figure, the first on top, and their names above them all."""
+    for draw in (_draw_line, _draw_name):
+        for place in reversed(range(len(figure.paths))):
+            draw(painter, figure, figure.paths[place], colour_of_path(figure, place))
 
 
 def colour_of_path(figure: Figure, place: int) -> QColor:
@@ -30,7 +31,7 @@ def colour_of_path(figure: Figure, place: int) -> QColor:
     return QColor(categories[place % len(categories)]) if own is None else QColor(*own)
 
 
-def _draw_path(painter: QPainter, figure: Figure, path: MapPath, colour: QColor) -> None:
+def _draw_line(painter: QPainter, figure: Figure, path: MapPath, colour: QColor) -> None:
     stages = _stages(figure, path)
     if not stages:
         return
@@ -47,11 +48,14 @@ def _draw_path(painter: QPainter, figure: Figure, path: MapPath, colour: QColor)
     for stage in stages[:-1]:
         painter.drawEllipse(stage, DOT, DOT)
     painter.drawEllipse(stages[-1], LAST_DOT, LAST_DOT)
+
+
+def _draw_name(painter: QPainter, figure: Figure, path: MapPath, colour: QColor) -> None:
     box = path_label_box(figure, path)
     if box is not None:
         face = font(RESULT_SIZE, bold=True)
-        base = box.top() + QFontMetricsF(face).ascent()
-        draw_text(painter, _name(path), face, colour, QPointF(box.left(), base), ground)
+        base = QPointF(box.left(), box.top() + QFontMetricsF(face).ascent())
+        draw_text(painter, _name(path), face, colour, base, QColor(figure.theme.map))
 
 
 def path_label_box(figure: Figure, path: MapPath) -> QRectF | None:

@@ -63,6 +63,20 @@ def test_that_its_name_stands_beside_its_end_and_never_outside() -> None:
         assert abs(box.center().y() - 80) < 1
 
 
+def test_that_no_way_crosses_out_the_name_of_another() -> None:
+    alone = figure(way((50, 80), (150, 80), label="king", colour=(200, 30, 40)))
+    box = path_label_box(alone, alone.paths[0]).toRect()
+    x = box.center().x()
+    crossed = to_image(figure(way((x, 20), (x, 200)), *alone.paths))
+    clean = to_image(alone)
+
+    def letters(image: QImage) -> int:
+        places = ((x, y) for x in range(box.left(), box.right()) for y in range(box.top(), box.bottom()))
+        return sum(colour_at(image, *place) == (200, 30, 40) for place in places)
+
+    assert letters(crossed) == letters(clean) > 0
+
+
 def test_that_files_of_shapes_hold_ways(tmp_path) -> None:
     save_svg(figure(way((50, 50), (250, 50), label="king")), tmp_path / "map.svg")
     text = (tmp_path / "map.svg").read_text("utf-8")

@@ -14,7 +14,7 @@ from explorer.export.labelling import region_box
 from explorer.export.text import TextCache
 from explorer.render.viewport import Viewport
 
-SMALLEST_SEEN, LARGEST_SEEN = 28.0, 0.34
+SMALLEST_SEEN, LARGEST_SEEN = 36.0, 0.34
 """A region is named while its radius is at least so many points, and at most this share of the map."""
 SMALL, LARGE = 12.0, 17.0
 """Sizes of letters in points, of the smallest and the largest region."""
