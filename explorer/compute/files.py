@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-import numpy as np
 from numpy.typing import NDArray
 
 from explorer.compute.protocol import Source
@@ -14,6 +13,7 @@ from explorer.core.errors import ExplorerError
 from explorer.core.labels import label_of
 from explorer.core.listing import FileListing, TableListing
 from explorer.core.table import EmbeddingTable, OpenedFile
+from explorer.core.texts import Texts, texts_of
 from explorer.readers import open_file
 
 _PREVIEW_ROWS = 3
@@ -109,10 +109,10 @@ def table_listing(table: EmbeddingTable, values: NDArray | None) -> TableListing
     )
 
 
-def mappable(metadata: Mapping[str, NDArray]) -> dict[str, NDArray]:
-    """Metadata columns as arrays that can be mapped: strings in fixed width, empty where missing."""
+def mappable(metadata: Mapping[str, NDArray]) -> dict[str, NDArray | Texts]:
+    """Metadata columns as arrays that can be mapped: texts that are missing are empty."""
     return {
-        name: np.array(["" if value is None else str(value) for value in column.tolist()], np.str_)
+        name: texts_of(["" if value is None else str(value) for value in column.tolist()])
         if column.dtype.hasobject
         else column
         for name, column in metadata.items()

@@ -76,7 +76,10 @@ def _words(label: str) -> list[str]:
 
 def _are_texts(labels: Labels, rows: NDArray[np.int64]) -> bool:
     sample = [_words(labels[row]) for row in _thinned(rows, 500) if not labels.missing[row]]
-    return bool(sample) and sum(map(len, sample)) > 2 * len(sample)
+    if not sample:
+        return False
+    total, different = sum(map(len, sample)), len({word for words in sample for word in words})
+    return total > 2 * len(sample) or (total > 1.5 * len(sample) and total > 2 * different)
 
 
 def _by_words(

@@ -34,7 +34,7 @@ def are_truths(texts: pa.Array) -> bool:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    return bool(pc.all(pc.is_in(pc.utf8_lower(texts), pa.array((*TRUE, *FALSE)))).as_py())
+    return bool(pc.all(pc.is_in(pc.utf8_lower(texts), pa.array((*TRUE, *FALSE), texts.type))).as_py())
 
 
 def are_numbers(texts: pa.Array) -> bool:
@@ -115,7 +115,7 @@ def truth_of(texts: pa.Array) -> NDArray[np.float64]:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    yes = pc.is_in(pc.utf8_lower(texts), pa.array(TRUE)).to_numpy(zero_copy_only=False)
+    yes = pc.is_in(pc.utf8_lower(texts), pa.array(TRUE, texts.type)).to_numpy(zero_copy_only=False)
     return np.where(texts.is_null().to_numpy(zero_copy_only=False), np.nan, yes)
 
 

@@ -32,6 +32,7 @@ from explorer.core.column_texts import (
     truth_of,
 )
 from explorer.core.labels import Labels
+from explorer.core.texts import Texts
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -108,19 +109,19 @@ class Column:
     Parameters
     ----------
     name : str
-    values : array, shape (rows,), or Arrow array of strings
-        Numbers, booleans, dates or strings of fixed width; an Arrow array holds texts, null where
-        missing.
+    values : array, shape (rows,), or Texts, or Arrow array of strings
+        Numbers, booleans, dates or strings; an Arrow array holds texts, null where missing.
 
     Attributes
     ----------
     kind : Kind
     """
 
-    def __init__(self, name: str, values: NDArray | pa.Array) -> None:
+    def __init__(self, name: str, values: NDArray | Texts | pa.Array) -> None:
         self.name = name
-        self._values = values
-        self.kind = self._recognise() if isinstance(values, np.ndarray) else Kind.TEXT
+        self._values: Any = values
+        self._type = values.dtype.kind if isinstance(values, np.ndarray) else "U"
+        self.kind = self._recognise() if isinstance(values, np.ndarray | Texts) else Kind.TEXT
 
     def __len__(self) -> int:
         return len(self._values)
@@ -128,10 +129,10 @@ class Column:
     @cached_property
     def numbers(self) -> NDArray[np.float64]:
         """Numbers, dates (seconds since 1970, UTC), or 1 and 0 for yes and no; NaN where missing."""
-        if self._values.dtype.kind == "M":
+        if self._type == "M":
             return seconds_of(self._values)
-        if self._values.dtype.kind in "fiub":
-            return self._values.astype(np.float64)
+        if self._type in "fiub":
+            return np.asarray(self._values, np.float64)
         if self.kind is Kind.BOOLEAN:
             return truth_of(self.texts)
         if self.kind is Kind.DATE:
@@ -144,15 +145,18 @@ class Column:
         import pyarrow as pa
         import pyarrow.compute as pc
 
-        if not isinstance(self._values, np.ndarray):
+        if not isinstance(self._values, np.ndarray | Texts):
             return self._values
-        if self._values.dtype.kind in "SU":
-            plain = pc.utf8_trim_whitespace(arrow_texts(self._values))
-            missing = pc.is_in(pc.utf8_lower(plain), pa.array(MISSING))
-            return pc.if_else(missing, pa.scalar(None, pa.string()), plain)
+        if self._type in "SU":
+            plain = pc.utf8_trim_whitespace(self._plain_texts())
+            missing = pc.is_in(pc.utf8_lower(plain), pa.array(MISSING, plain.type))
+            return pc.if_else(missing, pa.scalar(None, plain.type), plain)
         known = ~np.isnan(self.numbers)
         words = [number_text(value) for value in self.numbers.tolist()]
         return pa.array(words, pa.string(), mask=~known)
+
+    def _plain_texts(self) -> pa.Array:
+        return self._values.arrow if isinstance(self._values, Texts) else arrow_texts(self._values)
 
     @cached_property
     def categories(self) -> Categories:
@@ -194,11 +198,11 @@ class Column:
 
     def _recognise(self) -> Kind:
         """The kind that fits all values: told by a sample, then held against all."""
-        if self._values.dtype.kind == "b":
+        if self._type == "b":
             return Kind.BOOLEAN
-        if self._values.dtype.kind == "M":
+        if self._type == "M":
             return Kind.DATE
-        if self._values.dtype.kind in "fiu":
+        if self._type in "fiu":
             return Kind.NUMBER
         for kind, fits in (
             (Kind.BOOLEAN, are_truths),
@@ -239,7 +243,7 @@ class Items:
 class Columns(Mapping[str, Column]):
     """A table's metadata columns by name, each recognised when first asked for."""
 
-    def __init__(self, metadata: Mapping[str, NDArray]) -> None:
+    def __init__(self, metadata: Mapping[str, NDArray | Texts]) -> None:
         self._metadata = metadata
         self._known: dict[str, Column] = {}
 

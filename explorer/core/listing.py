@@ -12,6 +12,7 @@ from explorer.core.index import EncoderIdentity, Manifest
 from explorer.core.labels import Labels
 from explorer.core.pictures import Pictures
 from explorer.core.table import Role
+from explorer.core.texts import Texts
 
 
 @dataclass(frozen=True)
@@ -60,7 +61,7 @@ class LoadedTable:
     path : str
     listing : TableListing
     labels : Labels or None
-    metadata : mapping of str to array
+    metadata : mapping of str to array or Texts
     health : Health
     scaled : bool
         Rows were multiplied by the square root of dim, as a Transformer's lookup does.
@@ -81,7 +82,7 @@ class LoadedTable:
     health: Health
     scaled: bool
     device: str
-    metadata: Mapping[str, NDArray] = field(default_factory=dict)
+    metadata: Mapping[str, NDArray | Texts] = field(default_factory=dict)
     pictures: Pictures | None = None
     encoder: EncoderIdentity | None = None
     first_twin: NDArray | None = None

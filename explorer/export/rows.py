@@ -6,12 +6,17 @@ import csv
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from explorer.core.labels import Labels, label_of
+from explorer.core.texts import Texts, texts_of
 from explorer.export.files import replacing
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 Report = Callable[[float, str], None]
 AXES = ("x", "y", "z")
@@ -29,7 +34,7 @@ class RowsToSave:
     labels : Labels or None
         Of the whole table.
     positions : float32 array, shape (rows of the table, 2 or 3), or None
-    metadata : mapping of str to array
+    metadata : mapping of str to array or Texts
         Of the whole table.
     vectors : float32 array, shape (n, dim), or None
         Of these rows alone.
@@ -40,7 +45,7 @@ class RowsToSave:
     rows: NDArray[np.int64]
     labels: Labels | None = None
     positions: NDArray[np.float32] | None = None
-    metadata: Mapping[str, NDArray] = field(default_factory=dict)
+    metadata: Mapping[str, NDArray | Texts] = field(default_factory=dict)
     vectors: NDArray[np.float32] | None = None
     scores: NDArray[np.float32] | None = None
 
@@ -48,10 +53,10 @@ class RowsToSave:
         """Labels of some of the rows, fit for a file: lone surrogates as ``\\udcXX``."""
         return [plain(label_of(self.labels, row)) for row in self.rows[start:stop].tolist()]
 
-    def columns(self, start: int, stop: int) -> dict[str, NDArray]:
+    def columns(self, start: int, stop: int) -> dict[str, NDArray | Texts]:
         """Everything but labels and vectors of some of the rows, by name; none stands for another."""
         rows = self.rows[start:stop]
-        found: dict[str, NDArray] = {"row": rows}
+        found: dict[str, NDArray | Texts] = {"row": rows}
         if self.positions is not None:
             places = self.positions[rows]
             found |= {axis: places[:, at] for at, axis in enumerate(AXES[: places.shape[1]])}
@@ -73,7 +78,8 @@ def write_rows(path: Path, data: RowsToSave, report: Report = lambda _fraction, 
     """Write rows in the format that the name's ending says: ``.parquet``, ``.npz``, else CSV.
 
     Columns ``row``, ``label``, ``x``, ``y`` (``z``), ``score``, the table's own, and ``vector``. A
-    value that is not known is empty.
+    value that is not known is empty. Texts of very different lengths are two arrays of an NPZ:
+    ``name.utf8`` and ``name.offsets``, text *i* being ``utf8[offsets[i]:offsets[i + 1]]``.
 
     Parameters
     ----------
@@ -123,7 +129,7 @@ def _write_parquet(path: Path, data: RowsToSave, report: Report) -> None:
     import pyarrow.parquet as pq
 
     def block(start: int, stop: int) -> pa.Table:
-        columns = {name: pa.array(_known(values)) for name, values in data.columns(start, stop).items()}
+        columns = {name: _column(values) for name, values in data.columns(start, stop).items()}
         arrays = {
             "row": columns.pop("row"),
             "label": pa.array(data.names(start, stop), pa.string()),
@@ -142,8 +148,9 @@ def _write_parquet(path: Path, data: RowsToSave, report: Report) -> None:
 def _write_npz(path: Path, data: RowsToSave, report: Report) -> None:
     names = [name for start, stop in data.blocks(report) for name in data.names(start, stop)]
     columns = data.columns(0, len(data.rows))
-    arrays = {name: _known(values) for name, values in columns.items() if name not in AXES}
-    arrays["label"] = np.array(names, np.str_)
+    arrays: dict[str, NDArray] = {}
+    for name, values in (*columns.items(), ("label", texts_of(names))):
+        arrays |= {} if name in AXES else npz_arrays(name, values)
     if data.positions is not None:
         arrays["xy" if data.positions.shape[1] == 2 else "xyz"] = data.positions[data.rows]
     if data.vectors is not None:
@@ -153,6 +160,20 @@ def _write_npz(path: Path, data: RowsToSave, report: Report) -> None:
         np.savez_compressed(stream, **arrays)
 
 
+def npz_arrays(name: str, values: NDArray | Texts) -> dict[str, NDArray]:
+    """A column as NPZ holds it, under its name."""
+    if isinstance(values, Texts):
+        return {f"{name}.utf8": values.blob, f"{name}.offsets": values.offsets}
+    return {name: _known(values)}
+
+
+def _column(values: NDArray | Texts) -> pa.Array:
+    """A column as Parquet holds it."""
+    import pyarrow as pa
+
+    return values.arrow if isinstance(values, Texts) else pa.array(_known(values))
+
+
 def _known(values: NDArray) -> NDArray:
     """Text of an encoding that all formats hold; everything else as it is."""
     if values.dtype.kind == "U":
@@ -160,8 +181,10 @@ def _known(values: NDArray) -> NDArray:
     return values
 
 
-def _texts(values: NDArray) -> list[str]:
+def _texts(values: NDArray | Texts) -> list[str]:
     """A CSV column: numbers with the digits that bring them back, nothing where there is none."""
+    if isinstance(values, Texts):
+        return values.tolist()
     if values.dtype.kind == "f":
         return [str(value) if np.isfinite(value) else "" for value in values]
     return [plain(str(value)) for value in values.tolist()]

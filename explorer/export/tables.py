@@ -10,7 +10,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from explorer.core.texts import texts_of
 from explorer.export.files import replacing
+from explorer.export.rows import npz_arrays
 
 
 def write_layout_csv(
@@ -32,16 +34,17 @@ def write_layout_csv(
 def write_layout_npz(
     path: Path, rows: NDArray[np.integer], xy: NDArray[np.float32], labels: Iterable[str]
 ) -> None:
-    """Arrays ``row`` (int64), ``xy`` (float32, NaN without a place) and ``label`` (Unicode).
+    """Arrays ``row`` (int64), ``xy`` (float32, NaN without a place) and ``label`` (Unicode; packed as
+    ``label.utf8`` and ``label.offsets`` where lengths differ very much).
 
     ``xy`` has two columns, or three where the map has three dimensions.
     """
-    names = np.array([_plain(label) for label in labels], np.str_)
+    names = texts_of([_plain(label) for label in labels])
     row, places = np.asarray(rows, np.int64), np.asarray(xy, np.float32)
     if not len(row) == len(places) == len(names):
         raise ValueError(f"{len(row)} rows, {len(places)} places, {len(names)} labels")
     with replacing(Path(path)) as temporary, temporary.open("wb") as stream:
-        np.savez_compressed(stream, row=row, xy=places, label=names)
+        np.savez_compressed(stream, row=row, xy=places, **npz_arrays("label", names))
 
 
 def write_neighbours_csv(

@@ -141,6 +141,16 @@ def test_that_texts_are_named_by_what_sets_them_apart_in_any_language() -> None:
     assert [set(name.split(", ")) for name in names] == [set(words) for words in own]
 
 
+def test_that_short_labels_of_shared_words_are_named_by_the_words() -> None:
+    kinds, things = ("old", "new", "grey"), (("gnat", "moth"), ("oak", "elm"))
+    labels = Labels.from_texts(
+        (f"{kinds[row % 3]} {things[row % 2][row // 2 % 2]} {row}" for row in range(600)), "a"
+    )
+    groups = [np.arange(0, 600, 2), np.arange(1, 600, 2)]
+    names = typical_names(labels, groups, np.zeros((600, 2), np.float32), "group")
+    assert names == ("gnat, moth", "elm, oak")
+
+
 def test_that_words_are_named_by_the_commonest_near_the_middle() -> None:
     texts = [f"word{chr(97 + row % 26)}{row}" for row in range(400)]
     texts[5], texts[7] = "middle", "near"
