@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from map_driver import box_around, drag, pixels, rest
+from map_driver import box_around, drag, move, pixels, rest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
@@ -226,3 +226,23 @@ def test_that_the_menu_of_a_row_asks_and_selects(qtbot: QtBot, open_window: Main
     menu.close()
     qtbot.waitUntil(lambda: document.answer is not None)
     assert document.answer.question.focus == row
+
+
+def test_that_a_filter_that_fits_nothing_dims_everything(open_window: MainWindow) -> None:
+    open_window.session.filtering.apply("row < 0")
+    figure = open_window.map.canvas.item.figure
+    assert 0 < figure.palette[figure.codes, 3].max() < 128
+    assert not figure.labels
+    open_window.session.filtering.clear()
+    figure = open_window.map.canvas.item.figure
+    assert (figure.palette[figure.codes, 3] == 255).all()
+
+
+def test_that_a_drag_whose_end_another_window_has_seen_is_dropped(open_window: MainWindow) -> None:
+    canvas = open_window.map.canvas
+    drag(open_window, [QPoint(300, 300), QPoint(340, 320)], let_go=False)
+    here = canvas.viewport_now
+    move(open_window, QPoint(500, 500))
+    assert canvas.viewport_now == here, "the map hangs on the cursor no longer"
+    drag(open_window, [QPoint(300, 300), QPoint(260, 280)])
+    assert canvas.viewport_now.x == pytest.approx(here.x + 40 / here.scale)

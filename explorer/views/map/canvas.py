@@ -186,12 +186,19 @@ class Canvas(pg.GraphicsView):
         return Act.TURN if self.turns else Act.PAN
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
+        self._drop_lost_drag(event)
         if self._drag is None:
             self._drag = Drag(
                 self._act_for(event), event.button(), event.position(), event.modifiers(), self.viewport_now
             )
 
+    def _drop_lost_drag(self, event: QMouseEvent) -> None:
+        """Let go of what another window has seen the end of."""
+        if self._drag is not None and not event.buttons() & self._drag.button:
+            self.stop_drawing()
+
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        self._drop_lost_drag(event)
         place, drag = event.position(), self._drag
         if drag is None:
             self.pointed.emit(self.item.row_at(place.x(), place.y()), place)

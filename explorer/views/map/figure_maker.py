@@ -14,7 +14,7 @@ from explorer.core.labels import label_of
 from explorer.core.selection import mask_of
 from explorer.document import Document
 from explorer.document.colouring import ALWAYS, BY_ITSELF
-from explorer.export.figure import Figure, Legend, LegendEntry, LegendScale, Link, MapPath
+from explorer.export.figure import DIMMED, Figure, Legend, LegendEntry, LegendScale, Link, MapPath
 from explorer.export.labelling import with_labels
 from explorer.export.legend import legend_layout
 from explorer.export.paths import path_label_box
@@ -104,6 +104,14 @@ class FigureMaker:
         self.colours: Coloured | None = None
         self.fitted_scale = 1.0
 
+    def another(self) -> FigureMaker:
+        """A maker of the same figures that keeps nothing of what this one goes on to make."""
+        made = FigureMaker(self._document, self._cache, self._pictures, self._index_of)
+        made.facts, made.colours, made.fitted_scale = self.facts, self.colours, self.fitted_scale
+        made.places.camera = self.places.camera
+        made._dense = self._dense
+        return made
+
     def table_changed(self) -> None:
         """Take up another table."""
         self.facts = facts_of(self._document)
@@ -142,13 +150,13 @@ class FigureMaker:
             return None
         xy, standing = shown.xy, self._standing_out()
         index = self._index_of(xy)
-        dots = dots_for(self.facts.shown, view.width, view.height, view.scale / self.fitted_scale)
+        dots = dots_for(self._rows_shown, view.width, view.height, view.scale / self.fitted_scale)
         self._dense = self._shows_density(index, view, dots)
         figure = Figure(
             xy=xy,
             depth=shown.depth,
             codes=colours.codes,
-            palette=colours.palette,
+            palette=self._palette(colours, standing),
             viewport=view,
             dots=dots,
             index=index,
@@ -212,6 +220,19 @@ class FigureMaker:
             selected,
             fitting,
         )
+
+    @property
+    def _rows_shown(self) -> int:
+        isolation = self._document.isolation
+        return self.facts.shown if isolation is None else len(isolation.rows)
+
+    def _palette(self, colours: Coloured, standing: NDArray[np.int64]) -> NDArray[np.uint8]:
+        """The colours; all of them faint where nothing is left to stand out."""
+        if self._document.filtered is None or len(standing):
+            return colours.palette
+        faint = colours.palette.copy()
+        faint[:, 3] = faint[:, 3] * DIMMED
+        return faint
 
     def _order(self, standing: NDArray[np.int64]) -> NDArray[np.int64] | None:
         """Rows by importance for labels, of those that stand out where some do; None without labels."""

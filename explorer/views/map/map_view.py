@@ -236,14 +236,7 @@ class MapView(QWidget):
 
     def picture(self) -> Figure | None:
         """The map as it is seen, with title and query, as it leaves the window."""
-        maker = FigureMaker(
-            self._session.document, self.canvas.item.cache, self.pictures, self._indexing.index_of
-        )
-        maker.table_changed()
-        maker.colours = self.colours
-        maker.fitted_scale = self._maker.fitted_scale
-        maker.places.camera = self._maker.places.camera
-        return maker.make(self.canvas.viewport_now, current_colours(), titled=True)
+        return self._maker.another().make(self.canvas.viewport_now, current_colours(), titled=True)
 
     def _obstacles(self) -> NDArray[np.float64]:
         cards = [card.geometry() for card in (self.tools, self.selection) if card.isVisible()]
