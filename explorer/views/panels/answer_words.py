@@ -11,8 +11,8 @@ from explorer.views.label_text import shown_label
 from explorer.views.panels.neighbour_model import signed
 
 _CLEAR_MATCH = 3.0
-# The best of a handful of rows cannot stand three standard deviations above the others.
-_FEWEST_ROWS = 30
+# Of few rows the best ones are a part of the background that they should stand above.
+_FEWEST_ROWS = 200
 
 
 def title(answer: Answer) -> str:
@@ -28,6 +28,7 @@ def remark(answer: Answer) -> str:
         parts.extend(answer.question.notes)
     elif answer.question.matched != "exact":
         parts.append(f"Matched {answer.question.matched}.")
+    parts.extend(dict.fromkeys(note.message for note in answer.text_notes))
     if len(result.scores) and int(result.background.counts.sum()) >= _FEWEST_ROWS:
         # As the list shows it: what reads as 3.0 there is not called less here.
         best = round(result.background.above(float(result.scores[0]), result.metric), 1)
