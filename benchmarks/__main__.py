@@ -5,7 +5,18 @@ from __future__ import annotations
 import subprocess
 import sys
 
-NAMES = ("window", "search", "layout", "word_vectors", "raster", "indexing", "retrieval", "stages", "gallery")
+NAMES = (
+    "window",
+    "search",
+    "layout",
+    "word_vectors",
+    "raster",
+    "map_view",
+    "indexing",
+    "retrieval",
+    "stages",
+    "gallery",
+)
 
 
 def main() -> int:

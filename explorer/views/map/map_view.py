@@ -98,7 +98,7 @@ class MapView(QWidget):
         QTimer.singleShot(AFTER_FIRST_PICTURE_MS, self, self._kernels.start)
         self._frames = QTimer(self)
         self._frames.setInterval(FRAME_MS)
-        self._frames.timeout.connect(self._next_frame)
+        self._frames.timeout.connect(self.show_next_frame)
         self._connect()
         self.restyle()
 
@@ -182,7 +182,7 @@ class MapView(QWidget):
             self.fit()
         self.redraw()
 
-    def _next_frame(self) -> None:
+    def show_next_frame(self) -> None:
         """Show where the layout has moved the rows to; of a large table, a coarse picture will do."""
         before, large = self.canvas.viewport_now, self._maker.facts.shown > MOVING_SAMPLE
         if self._follows:
