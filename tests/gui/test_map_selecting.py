@@ -159,6 +159,7 @@ def test_that_the_keyboard_walks_from_row_to_row_selects_and_asks(
     QTest.keyClick(view.canvas, Qt.Key.Key_Right, CONTROL)
     first = view.pointing.row
     assert view.card.isVisible()
+    assert document.table.labels[first] in view.canvas.accessibleDescription()
     QTest.keyClick(view.canvas, Qt.Key.Key_Right, CONTROL)
     second = view.pointing.row
     assert pixels(open_window)[second, 0] > pixels(open_window)[first, 0]

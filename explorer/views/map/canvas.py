@@ -273,8 +273,10 @@ class Canvas(pg.GraphicsView):
             self.escape_pressed.emit()
         elif key == Qt.Key.Key_Space and not by_control:
             self._space_held = True
-        elif key in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space):
-            (self.pick_pressed if by_control else self.ask_pressed).emit()
+        elif key == Qt.Key.Key_Space:
+            self.pick_pressed.emit()
+        elif key in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            self.ask_pressed.emit()
         elif step is None:
             super().keyPressEvent(event)
         elif by_control:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 from PySide6.QtCore import QPoint, QRect, QRectF, Qt
-from PySide6.QtGui import QColor, QPixmap
+from PySide6.QtGui import QColor, QPixmap, QTextDocumentFragment
 from PySide6.QtWidgets import QFrame, QGraphicsDropShadowEffect, QLabel, QVBoxLayout, QWidget
 
 from explorer.core.health import RowState
@@ -67,6 +67,10 @@ class HoverCard(QFrame):
         self.move(_beside(point, self.size().width(), self.size().height(), self.parentWidget().rect()))
         self.show()
         self.raise_()
+
+    def plain_text(self) -> str:
+        """What it says, for those who do not see it."""
+        return QTextDocumentFragment.fromHtml(self.text.text()).toPlainText()
 
     def _show_picture(self, document: Document, row: int) -> None:
         pictures = document.pictures

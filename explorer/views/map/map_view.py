@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QFrame, QLabel, QVBoxLayout, QWidget
 
 from explorer.commands import Session
 from explorer.document import LayoutStage
-from explorer.document.colouring import ALWAYS, BY_ITSELF, NEVER
+from explorer.document.colouring import ALWAYS, BY_ITSELF, NEVER, TRUST
 from explorer.export.figure import Figure
 from explorer.export.legend import legend_layout
 from explorer.render.camera import Camera
@@ -141,7 +141,7 @@ class MapView(QWidget):
         document.positions_changed.connect(self._positions_changed)
         document.colours_changed.connect(self._colours_changed)
         document.answer_changed.connect(self._answer_changed)
-        document.trust_changed.connect(self._colours_changed)
+        document.trust_changed.connect(self._trust_changed)
         document.similarities_changed.connect(self._answer_changed)
         document.selection_changed.connect(self._selection_changed)
         document.filter_changed.connect(self.redraw)
@@ -195,6 +195,10 @@ class MapView(QWidget):
         self.redraw()
         if self._follows:
             self.fit()
+
+    def _trust_changed(self) -> None:
+        if self._session.document.colouring.by == TRUST:
+            self._colours_changed()
 
     def _work_out_colours(self) -> None:
         shown = self._maker.places.shown()

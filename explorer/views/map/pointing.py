@@ -88,6 +88,7 @@ class Pointing(QObject):
         row = next_row(figure, self._start(figure), right, up)
         if row >= 0:
             self._speak_of(row)
+            self._canvas.setAccessibleDescription(self._card.plain_text())
             self.point_out(row)
             self.pointed_at.emit(row)
 
