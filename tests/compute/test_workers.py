@@ -89,7 +89,7 @@ def test_that_cancelled_work_stops_at_once(listener: Listener, key: int) -> None
     listener.pool.cancel(waiting)
     assert isinstance(listener.end_of(graph), protocol.Stopped)
     # 0.1 s on a free machine.
-    assert time.monotonic() - began < 0.5
+    assert time.monotonic() - began < 1.0
     assert isinstance(listener.end_of(waiting), protocol.Stopped)
 
 
