@@ -31,14 +31,20 @@ class LegendLayout:
         Entry *i*'s line, for the mouse as well.
     shown : tuple of LegendEntry
         The entries that have a line.
+    places : tuple of int
+        Which of the legend's entries these are.
     more : int
         How many entries have none.
+    more_top : float
+        Where the line that says so begins.
     """
 
     card: QRectF
     lines: tuple[QRectF, ...]
     shown: tuple[LegendEntry, ...]
+    places: tuple[int, ...]
     more: int = 0
+    more_top: float = 0.0
 
 
 def legend_layout(figure: Figure) -> LegendLayout | None:
@@ -50,7 +56,8 @@ def legend_layout(figure: Figure) -> LegendLayout | None:
     scale = _scale_height(legend)
     room = view.height - 2 * MARGIN - 2 * PADDING + 4 - title - scale
     most = min(max(int(room / PITCH), 0), MOST_ENTRIES)
-    shown = legend.entries if len(legend.entries) <= most else legend.entries[: max(most - 1, 0)]
+    places, summing = _chosen(legend.entries, most)
+    shown = tuple(legend.entries[place] for place in places)
     more = len(legend.entries) - len(shown)
     width = min(_width(legend, shown, more) + 2 * PADDING, WIDEST, view.width - 2 * MARGIN)
     height = 2 * PADDING - 4 + title + scale + PITCH * (len(shown) + bool(more))
@@ -58,11 +65,20 @@ def legend_layout(figure: Figure) -> LegendLayout | None:
         return None
     card = QRectF(MARGIN, view.height - MARGIN - height, width, height)
     top = card.top() + PADDING - 2 + title
-    lines = tuple(
-        QRectF(card.left() + PADDING - 4, top + PITCH * i, width - 2 * PADDING + 8, PITCH)
-        for i in range(len(shown))
-    )
-    return LegendLayout(card, lines, shown, more)
+    own = len(shown) - summing
+    tops = [top + PITCH * (i + (more > 0 and i >= own)) for i in range(len(shown))]
+    lines = tuple(QRectF(card.left() + PADDING - 4, at, width - 2 * PADDING + 8, PITCH) for at in tops)
+    return LegendLayout(card, lines, shown, places, more, top + PITCH * own)
+
+
+def _chosen(entries: tuple[LegendEntry, ...], most: int) -> tuple[tuple[int, ...], int]:
+    """Which entries have a line, and how many of these, the last ones, sum up others."""
+    everything = tuple(range(len(entries)))
+    if len(entries) <= most:
+        return everything, 0
+    summing = [place for place in everything if entries[place].sums][: max(most - 1, 0)]
+    own = [place for place in everything if not entries[place].sums][: max(most - 1 - len(summing), 0)]
+    return (*own, *summing), len(summing)
 
 
 def _scale_height(legend: Legend) -> float:
@@ -101,8 +117,8 @@ def draw_legend(painter: QPainter, figure: Figure) -> None:
         _draw_entry(painter, entry, line, theme)
     bottom = layout.card.bottom() - PADDING + 2
     if layout.more:
-        top = bottom - PITCH - _scale_height(legend)
-        _draw_line(painter, _more_text(layout.more), theme.quiet, left + TEXT_AT, top, width - TEXT_AT)
+        text = _more_text(layout.more)
+        _draw_line(painter, text, theme.quiet, left + TEXT_AT, layout.more_top, width - TEXT_AT)
     if legend.scale is not None:
         bar = QRectF(left, bottom - SCALE_HEIGHT - PITCH, width, SCALE_HEIGHT)
         _draw_scale(painter, legend.scale, bar, theme)

@@ -76,11 +76,12 @@ class Thumbnail:
 
 @dataclass(frozen=True)
 class LegendEntry:
-    """One colour and what it means."""
+    """One colour and what it means; ``sums`` where it stands for all that have no entry of their own."""
 
     colour: RGB
     text: str
     hidden: bool = False
+    sums: bool = False
 
 
 @dataclass(frozen=True, eq=False)

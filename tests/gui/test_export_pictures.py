@@ -288,6 +288,18 @@ def test_that_the_legend_says_what_each_colour_means_and_what_it_leaves_out():
     assert layout.card.top() >= 0
 
 
+def test_that_what_sums_up_the_other_categories_always_has_its_line():
+    entries = tuple(LegendEntry((200, i, 0), f"category {i}", sums=i >= 38) for i in range(40))
+    layout = legend_layout(figure(legend=Legend("40 categories", entries)))
+    assert layout is not None
+    own = len(layout.shown) - 2
+    assert layout.places == (*range(own), 38, 39)
+    assert layout.more == 38 - own
+    assert layout.lines[own - 1].bottom() == layout.more_top
+    assert layout.lines[own].top() > layout.more_top
+    assert layout.lines[-1].bottom() < layout.card.bottom()
+
+
 def test_that_a_legend_of_all_its_entries_leaves_nothing_out():
     entries = tuple(LegendEntry((200, i, 0), f"category {i}") for i in range(5))
     layout = legend_layout(figure(legend=Legend("5 categories", entries)))

@@ -50,6 +50,8 @@ class Coloured:
         Lowest and highest value, where the colours are a sequence.
     apart : bool
         Whether the palette looks to which categories lie side by side.
+    own : int
+        Codes from here on stand for no one category: those that share a colour, and rows in none.
     """
 
     codes: NDArray[np.uint8]
@@ -58,6 +60,7 @@ class Coloured:
     entries: tuple[tuple[int, str], ...] = ()
     scale: tuple[str, str] | None = None
     apart: bool = False
+    own: int = 256
 
 
 def coloured(document: Document, theme: Theme, xy: NDArray[np.float32] | None = None) -> Coloured:
@@ -148,7 +151,7 @@ def _by_category(document: Document, data: Categories, shown: str, palette: NDAr
         entries.append((none, f"{words} · {count:,}"))
     # The last colour but one is the others', the last that of rows in none.
     palette = np.concatenate([palette, palette[-1:]])
-    return Coloured(codes, palette, _title(document, data, shown), tuple(entries), apart=own > APART)
+    return Coloured(codes, palette, _title(document, data, shown), tuple(entries), apart=own > APART, own=own)
 
 
 def _title(document: Document, data: Categories, shown: str) -> str:
@@ -167,4 +170,9 @@ def _entry(document: Document, data: Categories, code: int) -> str:
     if document.colouring.by != ZERO_SHOT or shot is None:
         return data.names[code]
     mean = float(shot.probability[data.codes == code].mean())
-    return f"{data.names[code]} · {mean:.2f}"
+    return f"{data.names[code]} · {_short(mean)}"
+
+
+def _short(value: float) -> str:
+    """A number between -1 and 1 to two places, or to as many as a small one needs."""
+    return f"{value:.2f}" if abs(value) >= 0.01 else f"{value:.1g}"

@@ -318,6 +318,7 @@ def _legend(document: Document, colours: Coloured, counts: LegendScale | None) -
             tuple(int(channel) for channel in colours.palette[code, :3]),
             name,
             code in document.colouring.hidden,
+            sums=code >= colours.own,
         )
         for code, name in colours.entries
     )

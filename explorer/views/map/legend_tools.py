@@ -62,9 +62,9 @@ class LegendTools(QObject):
         layout, colours = self.layout(), self._colours()
         if layout is None or colours is None:
             return None
-        for line, (code, _) in zip(layout.lines, colours.entries, strict=False):
-            if line.contains(place):
-                return code
+        for line, entry in zip(layout.lines, layout.places, strict=True):
+            if line.contains(place) and entry < len(colours.entries):
+                return colours.entries[entry][0]
         return None
 
     def click(self, place: QPointF) -> None:
