@@ -93,6 +93,7 @@ class Staging(QObject):
 
         job.finished.connect(self._if_last(job, opened))
         job.failed.connect(self._if_last(job, self._refused))
+        job.cancelled.connect(self._if_last(job, self._opening_stopped))
         parts = self._jobs.stages.parts(source)
 
         def came(found: ModelParts) -> None:
@@ -100,6 +101,13 @@ class Staging(QObject):
                 self._change(parts=found)
 
         parts.finished.connect(came)
+
+    def _opening_stopped(self) -> None:
+        self._running = self._source = None
+        self._refused(ExplorerError("Opening the model was stopped.", "Press Return to open it."))
+
+    def _run_stopped(self) -> None:
+        self._running = None
 
     def _refused(self, error: ExplorerError) -> None:
         self._running = None
@@ -132,6 +140,8 @@ class Staging(QObject):
         if model is not None:
             self._stop()
         self._change(given=given)
+        if self._source is None and self._wanted:
+            self._table_changed()
         if self._source is None or model is None:
             return
         if given.is_empty:
@@ -155,6 +165,7 @@ class Staging(QObject):
 
         job.finished.connect(self._if_last(job, ran))
         job.failed.connect(self._if_last(job, self._refused))
+        job.cancelled.connect(self._if_last(job, self._run_stopped))
 
     def attention(self, name: str, layer: int) -> Job | None:
         """Fetch where the present run's places look; finishes with float32, shape (heads, queries, keys)."""
@@ -247,6 +258,7 @@ class Staging(QObject):
     def close(self) -> None:
         """Stop what is under way, and remove what was written for this session."""
         self._stop()
+        self._source = None
         if self._folder is not None:
             self._folder.cleanup()
             self._folder = None

@@ -11,11 +11,10 @@ from PIL import Image
 from PySide6.QtCore import QPointF, Qt
 from pytestqt.qtbot import QtBot
 from scenes import CLIP
+from stage_models import opened, ran, shown, type_in
 
 from explorer.commands import Session
-from explorer.core.layout import LayoutSettings
 from explorer.demos import demos
-from explorer.document import LayoutStage
 from explorer.views.panels.stages import StagesPanel
 from explorer.views.panels.stages.values_tab import cosines
 
@@ -32,35 +31,6 @@ def words(qtbot: QtBot, bare_session: Session) -> Session:
 @pytest.fixture
 def panel(qtbot: QtBot, words: Session) -> StagesPanel:
     return shown(qtbot, words)
-
-
-def opened(qtbot: QtBot, session: Session, path: str) -> Session:
-    session.document.set_settings(LayoutSettings(method="pca"))
-    session.opening.open([path])
-    qtbot.waitUntil(lambda: session.document.stage is LayoutStage.DONE, timeout=60_000)
-    return session
-
-
-def shown(qtbot: QtBot, session: Session) -> StagesPanel:
-    made = StagesPanel(session)
-    qtbot.addWidget(made)
-    made.resize(360, 800)
-    made.show()
-    qtbot.waitUntil(lambda: session.document.model_view.model is not None, timeout=60_000)
-    return made
-
-
-def type_in(qtbot: QtBot, panel: StagesPanel, text: str) -> None:
-    """Type, and wait for what the model makes of it."""
-    panel.form.field.clear()
-    qtbot.keyClicks(panel.form.field, text)
-    qtbot.waitUntil(lambda: ran(panel) == text, timeout=30_000)
-
-
-def ran(panel: StagesPanel) -> str | None:
-    view = panel._session.document.model_view
-    done = view.run is not None and not panel._session.staging.is_running
-    return view.given.text if done else None
 
 
 def test_that_typing_shows_each_stage_with_its_shape(qtbot: QtBot, panel: StagesPanel) -> None:

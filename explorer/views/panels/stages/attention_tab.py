@@ -13,15 +13,17 @@ from explorer.core.sentence import Token
 from explorer.core.stages import AttentionShape, Of, StageRun, StageToken
 from explorer.jobs import Job
 from explorer.views.label_text import shown_label
-from explorer.views.panels.form import narrow_combo, quiet
+from explorer.views.panels.form import narrow_combo
 from explorer.views.panels.stages.head_strip import HeadStrip
 from explorer.views.panels.stages.heat_map import HeatMap
 from explorer.views.panels.stages.patch_picture import PatchPicture
+from explorer.views.panels.stages.wording import plain
 from explorer.views.panels.token_chips import TokenChips
 
 _CHOICES = ("Attention", "Layer", "Head", "Where it looks from")
 _EMPTY = "Type a sentence: where its tokens look stands here."
 _LINES = 4
+_SLOW = 1 << 22  # numbers
 
 
 class AttentionTab(QWidget):
@@ -35,14 +37,15 @@ class AttentionTab(QWidget):
         self._fetched: tuple[int, str, int] | None = None
         self._fetching: Job | None = None
         self._query = 0
+        self._kind = ""
         self.kinds, self.layers, self.heads, self.queries = (narrow_combo(name) for name in _CHOICES)
-        self.empty = quiet(_EMPTY)
+        self.empty = plain(_EMPTY)
         self.strip = HeadStrip()
         self.chips = TokenChips(lines=_LINES, choosable=True)
         self.chips.setAccessibleName("Where it looks from")
         self.map = HeatMap("Attention", session.staging)
         self.picture = PatchPicture()
-        self.words = quiet()
+        self.words = plain()
         choices = QHBoxLayout()
         choices.setSpacing(4)
         for combo in (self.layers, self.heads):
@@ -63,17 +66,18 @@ class AttentionTab(QWidget):
         self.chips.chosen.connect(self._word_chosen)
         self.map.chosen.connect(self.choose_query)
         self.picture.chosen.connect(self._patch_chosen)
-        self._kind_chosen()
+        self._show_kind()
 
     def show_run(self, run: StageRun | None) -> None:
         """Show a run's attention; None shows none. Choices stay where the run has them."""
         self._run, self._weights, self._fetched = run, None, None
-        before = self.kinds.currentText()
+        names = [_spoken(shape.name) for shape in self._shapes]
         self.kinds.clear()
-        self.kinds.addItems([_spoken(shape.name) for shape in self._shapes])
-        found = self.kinds.findText(before)
-        self.kinds.setCurrentIndex(found if found >= 0 else self.kinds.count() - 1)
-        self._kind_chosen()
+        self.kinds.addItems(names)
+        # From one sequence to another tells most: where a caption looks on the picture.
+        across = (at for at, shape in enumerate(self._shapes) if shape.queries is not shape.keys)
+        self.kinds.setCurrentIndex(names.index(self._kind) if self._kind in names else next(across, 0))
+        self._show_kind()
 
     @property
     def _shapes(self) -> tuple[AttentionShape, ...]:
@@ -85,6 +89,10 @@ class AttentionTab(QWidget):
         return self._shapes[at] if 0 <= at < len(self._shapes) else None
 
     def _kind_chosen(self) -> None:
+        self._kind = self.kinds.currentText()
+        self._show_kind()
+
+    def _show_kind(self) -> None:
         shape = self._shape
         for part in (self.kinds, self.layers, self.heads, self.strip, self.map, self.words):
             part.setVisible(shape is not None)
@@ -130,6 +138,11 @@ class AttentionTab(QWidget):
         if job is None:
             return
         self._fetched = wanted
+        places = run.stages.sequence(shape.queries), run.stages.sequence(shape.keys)
+        if shape.heads * len(places[0]) * len(places[1]) > _SLOW:
+            self.words.setText("Computing where each place looks…")
+            for part in (self.map, self.strip):
+                part.hide()
 
         def came(weights: NDArray[np.float32]) -> None:
             if self._fetching is job:
@@ -172,6 +185,7 @@ class AttentionTab(QWidget):
         head = self.heads.currentIndex()
         self.strip.show_heads(weights, head - 1)
         self.strip.setVisible(len(weights) > 1)
+        self.map.show()
         shown = np.ascontiguousarray(weights.mean(0) if head == 0 else weights[head - 1])
         queries, keys = self._names(shape.queries), self._names(shape.keys)
         self._query = min(self._query, len(shown) - 1)

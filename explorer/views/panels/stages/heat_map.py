@@ -129,8 +129,10 @@ class HeatMap(QWidget):
         return font
 
     def _width_of_names(self) -> int:
-        if not self.rows or self._height_of_row < _NAMED_CELL:
-            return 5
+        if not self.rows:
+            return 1
+        if self._height_of_row < _NAMED_CELL:
+            return _GAP
         metrics = QFontMetrics(self._small)
         widest = max(metrics.horizontalAdvance(shown_label(name)) for name in self.rows)
         return min(widest + 2, _NAMES) + _GAP

@@ -71,6 +71,8 @@ class InputForm(QWidget):
         self.side.activated.connect(self._side_chosen)
         self.heads.activated.connect(lambda: self.settled.emit())
         self.special.toggled.connect(lambda: self.settled.emit())
+        for combo in (self.side, self.heads):
+            combo.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
         self.show_model(None)
 
     def _lay_out(self) -> None:

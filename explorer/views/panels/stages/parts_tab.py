@@ -9,10 +9,11 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from explorer.commands.staging import Staging
 from explorer.core.stages import ModelParts, PositionTable
-from explorer.views.panels.form import heading, narrow_combo, quiet
+from explorer.views.panels.form import heading, narrow_combo
 from explorer.views.panels.stages.curves import Curves
 from explorer.views.panels.stages.heat_map import HeatMap
 from explorer.views.panels.stages.tiles import Tiles, filter_tiles, grids
+from explorer.views.panels.stages.wording import breakable, plain
 
 MOST_PLACES = 512
 """Of a longer table the first are compared."""
@@ -27,9 +28,9 @@ class PartsTab(QWidget):
         self._parts: ModelParts | None = None
         self._notes: tuple[str, ...] = ()
         self._is_stale = False
-        self.empty = quiet("This file has no position table and no patch projection.")
+        self.empty = plain("This file has no position table and no patch projection.")
         self.tables = narrow_combo("Position table")
-        self.kind = quiet()
+        self.kind = plain()
         self.alike_title = heading("How alike places are, as cosine")
         self.alike = HeatMap("Cosines of positions", staging)
         self.curves_title = heading("")
@@ -40,7 +41,7 @@ class PartsTab(QWidget):
         self.filters_title.setWordWrap(True)
         self.filters = Tiles("Patch filters")
         self.notes_title = heading("About this model")
-        self.notes = quiet()
+        self.notes = plain()
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 8, 0, 0)
         column.setSpacing(8)
@@ -92,12 +93,12 @@ class PartsTab(QWidget):
         if filters is not None and parts is not None:
             count, _, height, width = filters.shape
             self.filters_title.setText(
-                f"{_breakable(parts.filters_name)}: {count:,} filters of {height} × {width}"
+                f"{breakable(parts.filters_name)}: {count:,} filters of {height} × {width}"
             )
             self.filters.show_tiles(filter_tiles(filters))
         outputs = () if parts is None else parts.outputs
         said = dict.fromkeys([*(output.sentence for output in outputs), *self._notes])
-        self.notes.setText("\n\n".join(map(_breakable, said)))
+        self.notes.setText("\n\n".join(map(breakable, said)))
         for part in (self.notes_title, self.notes):
             part.setVisible(bool(said))
         self.empty.setVisible(parts is not None and not parts.positions and filters is None)
@@ -119,7 +120,7 @@ class PartsTab(QWidget):
         most = MOST_PLACES if table.grid is None else places
         alike = cosine_matrix(table.values[:most])
         cut = f"; the first {most:,} are compared" if places > most else ""
-        self.kind.setText(f"{_breakable(table.name)}: {places:,} × {dim:,}, {table.kind}{cut}.")
+        self.kind.setText(f"{breakable(table.name)}: {places:,} × {dim:,}, {table.kind}{cut}.")
         self.alike.show_values(alike)
         columns = np.unique(np.linspace(0, dim - 1, min(_CURVES, dim)).astype(int)).tolist()
         named = ", ".join(map(str, columns))
@@ -136,8 +137,3 @@ def cosine_matrix(values: NDArray[np.float32]) -> NDArray[np.float32]:
     lengths = np.linalg.norm(values, axis=1, keepdims=True)
     unit = np.divide(values, lengths, out=np.zeros_like(values), where=lengths > 0)
     return unit @ unit.T
-
-
-def _breakable(text: str) -> str:
-    """A text whose tensors' names can go on in the next line after a dot."""
-    return text.replace(".", ".\u200b")

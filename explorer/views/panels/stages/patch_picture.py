@@ -9,12 +9,11 @@ from PySide6.QtGui import QColor, QImage, QMouseEvent, QPainter, QPaintEvent, QP
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
 from explorer.core.stages import Patches
-from explorer.render.palette import sequence_palette
 from explorer.views.theme import current_colours
 
 _SIDE = 288
-_COVER = 0.55
-"""How far the largest share covers the picture."""
+_SHADE = 0.82
+"""How dark the patch with the smallest share is."""
 
 
 class PatchPicture(QWidget):
@@ -45,7 +44,7 @@ class PatchPicture(QWidget):
         ----------
         patches : Patches or None
         shares : float32 array, shape (patches,), optional
-            Drawn over it: yellow the largest, the ground the smallest.
+            Drawn over it: the patch with the largest in its own colours, that with the smallest in shade.
         marked : int
             A patch in a frame; -1 for none.
         """
@@ -109,14 +108,17 @@ class PatchPicture(QWidget):
             painter.drawRect(self.cell(self._marked))
 
     def _paint_shares(self, painter: QPainter, shares: NDArray[np.float32]) -> None:
+        """Shade each patch the more, the smaller its share: its own colours stay what they are."""
         low, high = float(np.nanmin(shares)), float(np.nanmax(shares))
-        palette = sequence_palette("viridis", current_colours())
-        painter.setPen(Qt.PenStyle.NoPen)
-        for patch, share in enumerate(shares.tolist()):
-            part = (share - low) / (high - low) if high > low else 0.0
-            red, green, blue = (int(channel) for channel in palette[round(part * 254), :3])
-            painter.setBrush(QColor(red, green, blue, round(255 * _COVER)))
-            painter.drawRect(self.cell(patch))
+        part = (shares - low) / (high - low) if high > low else np.ones_like(shares)
+        shade = np.rint(255 * _SHADE * (1 - np.nan_to_num(part))).astype(np.uint8)
+        assert self._patches is not None
+        grid = np.zeros((self._patches.rows, self._patches.columns, 4), np.uint8)
+        grid[..., 3] = shade.reshape(grid.shape[:2])
+        height, width = grid.shape[:2]
+        image = QImage(grid.data, width, height, 4 * width, QImage.Format.Format_RGBA8888)
+        painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform, False)
+        painter.drawImage(self.frame, image)
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         patch = self.patch_at(event.position())

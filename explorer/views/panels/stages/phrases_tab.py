@@ -24,6 +24,7 @@ from explorer.core.stages import TokenComparison
 from explorer.jobs import Job
 from explorer.views.dropped import paths_in
 from explorer.views.panels.form import heading, quiet
+from explorer.views.panels.stages.wording import plain
 
 _LINES = 6
 _MOST_BYTES = 4 << 20
@@ -50,7 +51,7 @@ class PhrasesTab(QWidget):
         self.found = QLabel()
         self.found.setTextFormat(Qt.TextFormat.RichText)
         self.found.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        self.fault = quiet()
+        self.fault = plain()
         self.fault.hide()
         self.setAcceptDrops(True)
         self._lay_out()

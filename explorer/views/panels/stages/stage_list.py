@@ -12,9 +12,9 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 from explorer.commands.staging import Staging
 from explorer.core.stages import Stage, StageRun
 from explorer.export.matrices import Matrix
-from explorer.views.panels.form import quiet
 from explorer.views.panels.stages.matrix_menu import MatrixMenu
 from explorer.views.panels.stages.stage_pictures import OneHotPicture, ValuesPicture
+from explorer.views.panels.stages.wording import plain
 
 _MOST_IDS = 48
 
@@ -98,7 +98,7 @@ class StageCard(QFrame):
         self.setCursor(Qt.CursorShape.PointingHandCursor)
         self.setAccessibleName(name)
         self.shape = QLabel()
-        self.how = quiet()
+        self.how = plain()
         self.values = OneHotPicture() if name == "one-hot" else ValuesPicture()
         title = QLabel(name)
         title.setProperty("title", True)

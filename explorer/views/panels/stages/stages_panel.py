@@ -8,14 +8,14 @@ from PySide6.QtWidgets import QDockWidget, QFrame, QScrollArea, QTabWidget, QVBo
 
 from explorer.commands import Session
 from explorer.core.sentence import Token
-from explorer.core.stages import Needs, StageRun
+from explorer.core.stages import Needs, StageRun, Stages
 from explorer.views.dropped import picture_file_in
-from explorer.views.panels.form import quiet
 from explorer.views.panels.stages.attention_tab import AttentionTab, chips_of
 from explorer.views.panels.stages.input_form import InputForm
 from explorer.views.panels.stages.parts_tab import PartsTab
 from explorer.views.panels.stages.phrases_tab import PhrasesTab
 from explorer.views.panels.stages.values_tab import ValuesTab
+from explorer.views.panels.stages.wording import breakable, plain
 from explorer.views.panels.token_chips import TokenChips
 
 RUN_AFTER = 60
@@ -32,11 +32,12 @@ class StagesPanel(QWidget):
         self._seen = False
         self._dock: QDockWidget | None = None
         self._run: StageRun | None = None
+        self._tokens_of_chips: list[int] = []
         self.form = InputForm()
-        self.model = quiet()
+        self.model = plain()
         self.chips = TokenChips(lines=_LINES_OF_CHIPS, choosable=True)
         self.chips.setToolTip("Click a token to see its way over the map alone")
-        self.remark = quiet()
+        self.remark = plain()
         self.values = ValuesTab(session.staging)
         self.attention = AttentionTab(session)
         self.parts = PartsTab(session.staging)
@@ -49,7 +50,7 @@ class StagesPanel(QWidget):
         self.form.typed.connect(self._timer.start)
         self.form.settled.connect(self.run)
         self.form.on_map.toggled.connect(session.staging.paths.show)
-        self.chips.chosen.connect(self.follow)
+        self.chips.chosen.connect(self._chip_chosen)
         self.values.row_chosen.connect(self.follow)
         self.values.points_wanted.connect(session.staging.patches)
         self.setAcceptDrops(True)
@@ -100,8 +101,14 @@ class StagesPanel(QWidget):
 
     def follow(self, token: int) -> None:
         """Draw one token's way over the map alone; -1 draws all."""
-        self.chips.mark(token)
+        self.chips.mark(self._chip_of(token))
         self._session.staging.paths.follow(token if token >= 0 else None)
+
+    def _chip_chosen(self, chip: int) -> None:
+        self.follow(self._tokens_of_chips[chip] if chip >= 0 else -1)
+
+    def _chip_of(self, token: int | None) -> int:
+        return self._tokens_of_chips.index(token) if token in self._tokens_of_chips and token != -1 else -1
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
         model = self._session.document.model_view.model
@@ -147,15 +154,19 @@ class StagesPanel(QWidget):
         notes = [] if view.run is None else [note for note in view.run.stages.notes if note not in lasting]
         if view.refusal is not None:
             notes = [str(view.refusal)]
-        self.remark.setText(" ".join(notes).replace(".", ".\u200b"))
+        self.remark.setText(breakable(" ".join(notes)))
         self.remark.setVisible(bool(notes))
+        if self.remark.property("quiet") != (view.refusal is None):
+            self.remark.setProperty("quiet", view.refusal is None)
+            self.remark.style().unpolish(self.remark)
+            self.remark.style().polish(self.remark)
 
     def _show_run(self, run: StageRun | None) -> None:
-        typed = run is not None and any(stage.name == "ids" for stage in run.stages.stages)
+        chips = [] if run is None else _chips(run.stages)
+        self._tokens_of_chips = [token for token, _ in chips]
         followed = self._session.staging.paths.followed
-        tokens: tuple[Token, ...] = chips_of(run.stages.tokens) if run is not None and typed else ()
-        self.chips.show_tokens(tokens, -1 if followed is None else followed)
-        self.chips.setVisible(bool(tokens))
+        self.chips.show_tokens(tuple(chip for _, chip in chips), self._chip_of(followed))
+        self.chips.setVisible(bool(chips))
         self.values.show_run(run)
         self.attention.show_run(run)
 
@@ -174,6 +185,16 @@ class StagesPanel(QWidget):
         if seen and not self._seen:
             self._seen = True
             self._session.staging.want()
+
+
+def _chips(stages: Stages) -> list[tuple[int, Token]]:
+    """A typed text's tokens, each with its place; -1 for those that the model has no row for."""
+    if all(stage.name != "ids" for stage in stages.stages):
+        return []
+    found = list(enumerate(chips_of(stages.tokens)))
+    for each in reversed(stages.left_out):
+        found.insert(each.before, (-1, Token(each.label, None)))
+    return found
 
 
 def _scrolled(widget: QWidget) -> QScrollArea:

@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 from explorer.render.palette import sequence_palette
 from explorer.views.theme import current_colours
 
-_GAP = 1
+_GAP = 2
 _SIDE = 300
 MOST_TILES = 1024
 

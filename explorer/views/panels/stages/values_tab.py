@@ -9,10 +9,10 @@ from PySide6.QtWidgets import QPushButton, QScrollArea, QVBoxLayout, QWidget
 
 from explorer.commands.staging import Staging
 from explorer.core.stages import Of, Patches, Stage, StageRun
-from explorer.views.panels.form import quiet
 from explorer.views.panels.stages.heat_map import HeatMap
 from explorer.views.panels.stages.patch_picture import PatchPicture
 from explorer.views.panels.stages.stage_list import StageCard, StageList
+from explorer.views.panels.stages.wording import plain
 
 _MARGIN = 8
 
@@ -35,13 +35,13 @@ class ValuesTab(QWidget):
         self._shown = ""
         self._patch = 0
         self.list = StageList(staging)
-        self.empty = quiet(
+        self.empty = plain(
             "Each step from tokens to a vector stands here: ids, one-hot, looked-up rows, positions, layers."
         )
         self.map = HeatMap("Values of the stage", staging)
-        self.reach = quiet()
+        self.reach = plain()
         self.picture = PatchPicture()
-        self.alike = quiet()
+        self.alike = plain()
         self.points = QPushButton("Show patches as points")
         self.points.clicked.connect(lambda: self.points_wanted.emit(self._shown))
         self.detail = QWidget(self)
