@@ -89,17 +89,15 @@ def test_that_all_stages_are_saved_in_one_file(
         assert "one-hot" not in found
 
 
-def test_that_a_heat_map_is_copied_as_it_is_seen(panel: StagesPanel) -> None:
+def test_that_a_heat_map_is_copied_as_it_is_seen(qtbot: QtBot, panel: StagesPanel) -> None:
     panel.values.choose("after layer 2")
+    qtbot.waitUntil(lambda: panel.values.map.height() > 40)
     trigger(menu_of(panel.values.map), "Copy picture")
     image = QGuiApplication.clipboard().image()
     assert image.size() == 2 * panel.values.map.size()
     frame = panel.values.map.frame
-    seen = {
-        image.pixel(round(2 * x), round(2 * frame.center().y()))
-        for x in np.linspace(frame.left() + 2, 300, 60)
-    }
-    assert len(seen) > 10
+    across = np.linspace(2 * frame.left() + 4, 600, 60).astype(int).tolist()
+    assert len({image.pixel(x, round(2 * frame.top() + 8)) for x in across}) > 10
 
 
 def test_that_colours_say_sign_and_size_and_what_is_no_number() -> None:

@@ -1,4 +1,4 @@
-"""The stages panel on each kind of model: sides, heads, row numbers, events, captions; and when things break."""
+"""The stages panel on each kind of model: sides, heads, row numbers, events, captions; and broken things."""
 
 from __future__ import annotations
 
