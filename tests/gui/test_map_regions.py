@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from map_driver import pixels, rest
 from PySide6.QtCore import QPoint, QRectF, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
@@ -58,11 +59,12 @@ def test_that_regions_are_named_from_afar_and_give_way_from_near(regions: MainWi
     assert {region.text for region in canvas.item.figure.regions} == named
 
 
-def test_that_a_double_click_renames_a_region_in_its_place(regions: MainWindow) -> None:
+def test_that_a_double_click_renames_a_region_in_its_place(qtbot: QtBot, regions: MainWindow) -> None:
     document, canvas = regions.session.document, regions.map.canvas
     view = canvas.viewport_now
     old = canvas.item.figure.regions[0].text
-    QTest.mouseDClick(canvas.viewport(), Qt.MouseButton.LeftButton, pos=middle_of(regions, 0))
+    for click in (QTest.mouseClick, QTest.mouseDClick):
+        click(canvas.viewport(), Qt.MouseButton.LeftButton, pos=middle_of(regions, 0))
     editor = regions.map.gestures.region_editor
     assert editor.isVisible()
     assert editor.text() == old
@@ -72,6 +74,8 @@ def test_that_a_double_click_renames_a_region_in_its_place(regions: MainWindow) 
     assert "my own" in [region.name for region in document.regions]
     assert "my own" in [region.text for region in canvas.item.figure.regions]
     assert canvas.viewport_now == view
+    qtbot.wait(QApplication.doubleClickInterval() + 100)
+    assert document.answer is None, "the points beneath are not asked for"
     document.undo()
     assert old in [region.text for region in canvas.item.figure.regions]
 
@@ -92,3 +96,15 @@ def test_that_a_name_is_changed_by_key_and_escape_keeps_the_old_one(
     assert not editor.isVisible()
     assert document.regions is before
     assert QApplication.focusWidget() is canvas
+
+
+def test_that_one_click_on_a_name_asks_for_the_point_beneath(qtbot: QtBot, regions: MainWindow) -> None:
+    document, canvas = regions.session.document, regions.map.canvas
+    rest(qtbot, regions)
+    box = QRectF(*region_box(canvas.item.figure, canvas.item.figure.regions[0], canvas.item.cache))
+    inside = [row for row, place in enumerate(pixels(regions)) if box.contains(*place)]
+    place = QPoint(*np.rint(pixels(regions)[inside[0]]).astype(int).tolist())
+    row = canvas.item.row_at(*place.toTuple())
+    QTest.mouseClick(canvas.viewport(), Qt.MouseButton.LeftButton, pos=place)
+    qtbot.waitUntil(lambda: document.answer is not None, timeout=10_000)
+    assert document.answer.question.focus == row

@@ -6,9 +6,9 @@ import math
 
 import numpy as np
 from numpy.typing import NDArray
-from PySide6.QtCore import QObject, QPointF, QRectF, Qt, Signal
+from PySide6.QtCore import QObject, QPointF, QRectF, Qt, QTimer, Signal
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QMenu, QWidget
+from PySide6.QtWidgets import QApplication, QMenu, QWidget
 
 from explorer.commands import Session
 from explorer.core.labels import label_of
@@ -49,6 +49,10 @@ class Gestures(QObject):
         self.region_editor = RegionEditor(
             parent, session.document, lambda: canvas.setFocus(Qt.FocusReason.OtherFocusReason)
         )
+        self._asked = -1
+        self._ask_later = QTimer(self)
+        self._ask_later.setSingleShot(True)
+        self._ask_later.timeout.connect(lambda: session.asking.ask_row(self._asked))
         canvas.clicked.connect(self._clicked)
         canvas.double_clicked.connect(self._double_clicked)
         canvas.menu_wanted.connect(self._open_menu)
@@ -69,12 +73,20 @@ class Gestures(QObject):
             selecting.toggle(row)
         elif modifiers & (SHIFT | ALT):
             selecting.take(np.array([row]), self._card.mode_for(modifiers))
-        else:
+        elif self._region_at(place) is None:
             self._session.asking.ask_row(row)
+        else:
+            # A second click would mean the name that lies over the point.
+            self._asked = row
+            self._ask_later.start(QApplication.doubleClickInterval())
+
+    def _region_at(self, place: QPointF) -> RegionLabel | None:
+        figure = self._figure
+        return None if figure is None else region_at(figure, place, self._canvas.item.cache)
 
     def _double_clicked(self, row: int, place: QPointF) -> None:
-        figure = self._figure
-        region = None if figure is None else region_at(figure, place, self._canvas.item.cache)
+        self._ask_later.stop()
+        region = self._region_at(place)
         if self._legend.holds(place):
             self._legend.double_click(place)
         elif region is not None:
