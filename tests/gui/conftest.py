@@ -14,7 +14,7 @@ from pytestqt.qtbot import QtBot
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
-import scenes as demo
+import demo_pictures as demo
 from window_driver import settle
 
 from explorer.commands import Session

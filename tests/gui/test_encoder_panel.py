@@ -6,8 +6,8 @@ import json
 import shutil
 from pathlib import Path
 
+import demo_pictures as demo
 import pytest
-import scenes as demo
 from PySide6.QtWidgets import QFileDialog, QPushButton
 from pytestqt.qtbot import QtBot
 from window_driver import drop

@@ -9,9 +9,9 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
+import demo_pictures as demo
 import numpy as np
 import pytest
-import scenes as demo
 from pytestqt.qtbot import QtBot
 
 from explorer.commands import Notice, Session

@@ -9,9 +9,9 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+import demo_pictures as demo
 import numpy as np
 import pytest
-import scenes as demo
 from PIL import Image
 from pytestqt.qtbot import QtBot
 

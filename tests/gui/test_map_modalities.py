@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import demo_pictures as demo
 import numpy as np
 import pytest
-import scenes as demo
 from pytestqt.qtbot import QtBot
 
 from explorer.commands import Session

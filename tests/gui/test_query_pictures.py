@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import demo_pictures as demo
 import numpy as np
 import pytest
-import scenes as demo
 from PySide6.QtCore import QMimeData, Qt, QUrl
 from PySide6.QtGui import QImage
 from PySide6.QtTest import QTest
@@ -98,6 +98,18 @@ def test_that_a_text_that_is_too_long_is_struck_out_from_where_it_was_cut(
     assert bar.field.cut_spans == []
 
 
+def test_that_what_was_cut_stays_told_after_return(qtbot: QtBot, bar: QueryBar, window: MainWindow) -> None:
+    text = ("a red circle above a blue square " * 12).strip()
+    qtbot.keyClicks(bar.field, text)
+    answered(qtbot, bar, text)
+    window.activateWindow()
+    qtbot.waitUntil(bar.field.hasFocus)
+    qtbot.keyClick(bar.field, Qt.Key.Key_Return)  # asked already, while it was typed
+    assert bar.popup.isVisible()
+    assert "Only the first 48 tokens are read" in bar.popup.message.text()
+    assert "Only the first 48 tokens are read" in window.answer.gallery.remark.text()
+
+
 def test_that_a_script_without_words_is_told_under_the_line(qtbot: QtBot, bar: QueryBar) -> None:
     bar.field.set_text("красный круг", 0)
     bar.ask()
@@ -122,6 +134,16 @@ def test_that_a_dropped_picture_is_a_chip_and_finds_itself(
     qtbot.waitUntil(lambda: chip.image is not None, timeout=10_000)
     assert bar.field.viewportMargins().left() > chip.width()
     assert len(window.session.document.sources) == 1
+
+
+def test_that_too_many_pictures_are_told_in_one_sentence(
+    qtbot: QtBot, bar: QueryBar, window: MainWindow
+) -> None:
+    drop(window, *(demo.scene(number) for number in range(9)))
+    assert window.notice.text.text() == (
+        "9 pictures are too many for one question. To index them, drop their folder."
+    )
+    assert window.session.document.query_pictures == ()
 
 
 def test_that_a_picture_and_a_text_are_asked_together_and_each_can_go(qtbot: QtBot, bar: QueryBar) -> None:

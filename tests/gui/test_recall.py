@@ -6,8 +6,8 @@ import csv
 from collections.abc import Iterator
 from pathlib import Path
 
+import demo_pictures as demo
 import pytest
-import scenes as demo
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 

@@ -67,7 +67,7 @@ def test_that_selected_rows_are_listed_and_the_list_comes_and_goes(
     assert not dock.isVisible()
     rows_window.session.selecting.take(of_kind(0))
     assert dock.isVisible()
-    assert panel.title.text() == "80 rows selected"
+    assert panel.title.text() == "80 rows"
     assert panel.model.rowCount() == 80
     assert panel.model.label(1) == "bird003"
     panel.invert.click()

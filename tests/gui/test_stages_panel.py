@@ -7,10 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from demo_pictures import CLIP
 from PIL import Image
 from PySide6.QtCore import QPointF, Qt
 from pytestqt.qtbot import QtBot
-from scenes import CLIP
 from stage_models import opened, ran, shown, type_in
 
 from explorer.commands import Session

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication, QImage
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QPushButton
 from pytestqt.qtbot import QtBot
 from window_driver import place_of, settle
 
@@ -198,6 +198,18 @@ def test_that_an_error_is_not_pushed_away_by_what_comes_right_after(window: Main
     bar.shut.click()
     notices.tell("Saved.")
     assert bar.text.text() == "Saved."
+
+
+def test_that_very_many_errors_at_once_leave_room_for_the_map(window: MainWindow) -> None:
+    notices, bar = window.session.notices, window.notice
+    for number in range(40):
+        notices.error(ExplorerError(f"File {number} is damaged."), ("Try again", window.map.fit))
+    lines = ["37 earlier messages: see Details.", *(f"File {number} is damaged." for number in (37, 38, 39))]
+    assert bar.text.text().splitlines() == lines
+    assert [each.text() for each in bar.findChildren(QPushButton) if each.isVisible()].count("Try again") == 1
+    assert bar.sizeHint().height() < 120
+    bar.more.click()
+    assert "File 36 is damaged." in bar.detail.text()
 
 
 def test_that_a_restarted_layout_can_be_stopped_before_it_moves(

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import demo_pictures as demo
 import numpy as np
 import pytest
-import scenes as demo
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
@@ -59,6 +59,21 @@ def test_that_the_map_is_coloured_by_the_nearest_class(
     told = [(row, code) for row, code in enumerate(truth) if code is not None]
     assert len(told) > 20
     assert np.mean([found.codes[row] == code for row, code in told]) > 0.8
+
+
+def test_that_classes_without_words_are_told(
+    qtbot: QtBot, section: ZeroShotSection, window: MainWindow
+) -> None:
+    document = window.session.document
+    qtbot.waitUntil(lambda: document.positions is not None, timeout=demo.PATIENCE)
+    section.field.setPlainText("; ".join(["]", *(f"zq{number}" for number in range(199))]))
+    section.go.click()
+    qtbot.waitUntil(lambda: document.zero_shot is not None, timeout=demo.PATIENCE)
+    assert window.notice.text.text() == (
+        "The tokenizer does not know all words of “]”, “zq0”, “zq1” and 197 more: they say little."
+    )
+    # As sure as one of two hundred, which is not naught.
+    assert window.map.canvas.item.figure.legend.entries[0].text == "] · 0.005"
 
 
 def test_that_the_colours_can_go_back_and_the_classes_stay_to_choose(
