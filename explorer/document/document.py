@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from enum import Enum
 from typing import Any
 
 import numpy as np
@@ -25,21 +24,11 @@ from explorer.document.answer import Answer, Question
 from explorer.document.colouring import BY_ITSELF, SIMILARITY, Colouring, colouring_text, first_colouring
 from explorer.document.encoding import IndexRun, ZeroShot
 from explorer.document.history import History
+from explorer.document.layout_stage import LayoutStage
 from explorer.document.selection import Isolation
 from explorer.document.sources import Source
 from explorer.document.staging import ModelView, TokenPath
 from explorer.document.undo import Change, Part, UndoStack
-
-
-class LayoutStage(Enum):
-    """How far the map's layout has come."""
-
-    EMPTY = "no layout"
-    WAITING = "first picture on its way"
-    FIRST = "first picture"
-    MOVING = "moving"
-    DONE = "done"
-    STOPPED = "stopped"
 
 
 class Document:
@@ -74,18 +63,31 @@ class Document:
 
     def __init__(self) -> None:
         self.sources: list[Source] = []
-        self.table: LoadedTable | None = None
-        self.positions: NDArray[np.float32] | None = None
         self.settings = LayoutSettings()
         self.drawn = LayoutSettings()
-        self.sampled: int | None = None
-        self.stage = LayoutStage.EMPTY
-        self.kept: list[tuple[str, NDArray[np.float32]]] = []
-        self.clusters: Clusters | None = None
-        self.colouring = Colouring()
         self.label_density = "fit"
         self.crowds = BY_ITSELF
-        self.columns = Columns({})
+        self.questions: History[Question] = History()
+        self.metric = Metric.COSINE
+        self.k = 50
+        self.all_rows = False
+        self.include_query = False
+        self.changes = UndoStack()
+        self.index_run: IndexRun | None = None
+        self.model_view = ModelView()
+        self.token_paths: tuple[TokenPath, ...] = ()
+        self._begin(None)
+
+    def _begin(self, table: LoadedTable | None) -> None:
+        """Take up a table, with nothing known of it yet."""
+        self.table = table
+        self.columns = Columns({} if table is None else table.metadata)
+        self.positions: NDArray[np.float32] | None = None
+        self.sampled: int | None = None
+        self.stage = LayoutStage.EMPTY if table is None else LayoutStage.WAITING
+        self.kept: list[tuple[str, NDArray[np.float32]]] = []
+        self.clusters: Clusters | None = None
+        self.colouring = first_colouring(table)
         self.similarities: NDArray[np.float32] | None = None
         self.selection: NDArray[np.int64] = NO_ROWS
         self.isolation: Isolation | None = None
@@ -94,13 +96,9 @@ class Document:
         self.filtered: NDArray[np.bool_] | None = None
         self.regions: tuple[Region, ...] = ()
         self._given_names: dict[str, str] = {}
-        self.changes = UndoStack()
+        self.changes.clear()
         self.answer: Answer | None = None
-        self.questions: History[Question] = History()
-        self.metric = Metric.COSINE
-        self.k = 50
-        self.all_rows = False
-        self.include_query = False
+        self.questions.clear()
         self.trust: Trust | None = None
         self.pairs: PairHistogram | None = None
         self.modality_gap: float | None = None
@@ -108,9 +106,6 @@ class Document:
         self.zero_shot: ZeroShot | None = None
         self.retrieval: Retrieval | None = None
         self.query_pictures: tuple[PictureTerm, ...] = ()
-        self.index_run: IndexRun | None = None
-        self.model_view = ModelView()
-        self.token_paths: tuple[TokenPath, ...] = ()
 
     # What is open
 
@@ -143,45 +138,25 @@ class Document:
 
     def set_table(self, table: LoadedTable | None) -> None:
         """Show another table: what belonged to the last one goes."""
-        self.table = table
-        self.positions = None
-        self.stage = LayoutStage.EMPTY if table is None else LayoutStage.WAITING
-        self.kept.clear()
-        self.clusters = None
-        self.columns = Columns({} if table is None else table.metadata)
-        self.similarities = None
-        self.selection = NO_ROWS
-        self.isolation = None
-        self.filter = ""
-        self.filtered = None
-        self.regions = ()
-        self._given_names.clear()
-        self.changes.clear()
-        self.answer = None
-        self.questions.clear()
-        self.trust = None
-        self.pairs = None
-        self.modality_gap = None
-        self.encoder = None
-        self.zero_shot = None
-        self.retrieval = None
-        self.query_pictures = ()
-        self.colouring = first_colouring(table)
-        self.table_changed.emit()
-        self.layout_changed.emit()
-        self.positions_changed.emit()
-        self.colours_changed.emit()
-        self.selection_changed.emit()
-        self.isolation_changed.emit()
-        self.filter_changed.emit()
-        self.regions_changed.emit()
-        self.undo_changed.emit()
-        self.answer_changed.emit()
-        self.trust_changed.emit()
-        self.pairs_changed.emit()
-        self.encoder_changed.emit()
-        self.retrieval_changed.emit()
-        self.query_pictures_changed.emit()
+        self._begin(table)
+        for changed in (
+            self.table_changed,
+            self.layout_changed,
+            self.positions_changed,
+            self.colours_changed,
+            self.selection_changed,
+            self.isolation_changed,
+            self.filter_changed,
+            self.regions_changed,
+            self.undo_changed,
+            self.answer_changed,
+            self.trust_changed,
+            self.pairs_changed,
+            self.encoder_changed,
+            self.retrieval_changed,
+            self.query_pictures_changed,
+        ):
+            changed.emit()
 
     @property
     def pictures(self) -> Pictures | None:
@@ -354,27 +329,21 @@ class Document:
         """Set a part that can be undone, and tell of it."""
         match part:
             case "selection":
-                self.selection = value.rows
-                self.selection_changed.emit()
+                self.selection, changed = value.rows, self.selection_changed
             case "isolation":
-                self.isolation = value
-                self.isolation_changed.emit()
+                self.isolation, changed = value, self.isolation_changed
             case "filter":
-                self.filter = value
-                self.filter_changed.emit()
+                self.filter, changed = value, self.filter_changed
             case "regions":
-                self.regions = value
+                self.regions, changed = value, self.regions_changed
                 self._given_names |= {region.found: region.name for region in value}
-                self.regions_changed.emit()
             case "colouring":
-                self.colouring = value
-                self.colours_changed.emit()
+                self.colouring, changed = value, self.colours_changed
             case "settings":
-                self.settings = value
-                self.layout_changed.emit()
+                self.settings, changed = value, self.layout_changed
             case "kept":
-                self.kept = list(value)
-                self.layout_changed.emit()
+                self.kept, changed = list(value), self.layout_changed
+        changed.emit()
 
     # Questions
 

@@ -154,7 +154,7 @@ class SelectionPanel(QWidget):
             best_first=nearest,
             ascending=answer is not None and answer.question.metric.ascending,
         )
-        self.title.setText(f"{counted(len(rows), 'row')} selected")
+        self.title.setText(counted(len(rows), "row"))
         total = 0 if table is None else table.listing.rows
         self.share.setText(f"of {total:,}")
         some = len(rows) > 0
