@@ -16,6 +16,8 @@ from explorer.document import Document, ZeroShot
 from explorer.document.colouring import ZERO_SHOT
 from explorer.jobs import Job, Jobs
 
+_MOST_NAMED = 3
+
 
 class Judging(QObject):
     """Commands that have the encoder look at every row."""
@@ -53,6 +55,7 @@ class Judging(QObject):
         key = table.key
 
         def encoded(parts: EncodedParts) -> None:
+            self._tell_unknown(wanted, parts)
             self._classifying = job = self._jobs.classify(
                 key,
                 parts.vectors,
@@ -78,6 +81,18 @@ class Judging(QObject):
         self._classifying = job = self._jobs.encode(encoder.path, sentences)
         job.finished.connect(encoded)
         job.failed.connect(self._notices.error)
+
+    def _tell_unknown(self, classes: Sequence[str], parts: EncodedParts) -> None:
+        """Say which classes the tokenizer has no words for: what is coloured by them says little."""
+        strange = [
+            name
+            for name, notes in zip(classes, parts.notes, strict=True)
+            if any(note.kind != "cut" for note in notes)
+        ]
+        if strange:
+            named = ", ".join(f"“{name}”" for name in strange[:_MOST_NAMED])
+            more = f" and {len(strange) - _MOST_NAMED:,} more" if len(strange) > _MOST_NAMED else ""
+            self._notices.tell(f"The tokenizer does not know all words of {named}{more}: they say little.")
 
     def evaluate(self) -> Job | None:
         """Measure how well the shown index's captions and pictures find each other."""

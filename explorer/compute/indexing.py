@@ -170,6 +170,12 @@ def check_encoder(path: Path, manifest: Manifest, encoder: Encoder) -> None:
     """
     made_by = manifest.encoder
     if made_by.fingerprint != encoder.fingerprint or made_by.dim != encoder.dim:
+        if (made_by.name, made_by.path) == (encoder.name, str(encoder.path.absolute())):
+            raise ExplorerError(
+                f"The encoder {made_by.name} ({made_by.path}) has changed since it made "
+                f"the index {path.name}.",
+                "Name another folder for the index, to index the pictures anew.",
+            )
         raise ExplorerError(
             f"The index {path.name} was made by the encoder {made_by.name} ({made_by.path}), "
             f"not by {encoder.name} ({encoder.path.absolute()}).",

@@ -301,6 +301,8 @@ def open_index(path: Path) -> PictureIndex:
 def state_notes(index: PictureIndex) -> list[str]:
     """What is to be said of an index that is not whole, or not wholly of vectors."""
     notes = []
+    if not index.folder.is_dir():
+        notes.append(f"The pictures' folder {index.folder} is not there any more.")
     waiting = pc.sum(pc.equal(index.rows["verdict"], str(Verdict.PENDING))).as_py() or 0
     without = len(index) - waiting - int(index.has_vector.sum())
     if waiting:

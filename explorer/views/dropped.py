@@ -7,8 +7,6 @@ from pathlib import Path
 from PySide6.QtCore import QBuffer, QIODevice, QMimeData
 from PySide6.QtGui import QImage
 
-MOST_PICTURES = 8
-
 
 def paths_in(data: QMimeData) -> list[str]:
     """The local files and folders that are named."""
@@ -22,9 +20,9 @@ def picture_file_in(data: QMimeData) -> str | None:
 
 
 def picture_files_in(data: QMimeData) -> list[str]:
-    """The files, where nothing but pictures is named, and not too many for one question."""
+    """The files, where nothing but pictures is named."""
     paths = paths_in(data)
-    return paths if len(paths) <= MOST_PICTURES and all(map(is_picture, paths)) else []
+    return paths if all(map(is_picture, paths)) else []
 
 
 def holds_pixels(data: QMimeData) -> bool:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QFont, QFontMetrics, QTextLayout
+from PySide6.QtGui import QFont, QFontMetrics, QTextLayout, QTextOption
 
 
 def wrapped(text: str, font: QFont, width: int, lines: int) -> list[str]:
-    """Break a text between words into at most so many lines; what is too much ends in an ellipsis.
+    """Break a text into at most so many lines, within a word only where that alone is too long.
+
+    What is too much ends in an ellipsis.
 
     Parameters
     ----------
@@ -18,6 +20,7 @@ def wrapped(text: str, font: QFont, width: int, lines: int) -> list[str]:
     lines : int
     """
     layout = QTextLayout(text, font)
+    layout.setTextOption(QTextOption(wrapMode=QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere))
     layout.beginLayout()
     made: list[str] = []
     while (line := layout.createLine()).isValid():

@@ -27,7 +27,7 @@ from explorer.core.errors import Cancelled, ExplorerError
 from explorer.core.index import IndexProgress, IndexReport
 from explorer.core.pictures import Verdict
 from explorer.readers import open_file
-from explorer.readers.picture_index import PictureIndex, open_index
+from explorer.readers.picture_index import PictureIndex, open_index, state_notes
 from explorer.readers.pictures import read_picture
 
 
@@ -245,6 +245,9 @@ def test_that_an_index_of_another_encoder_is_refused_by_name(tmp_path, update, e
     other = replace(encoder, name="other-clip", fingerprint="f" * 32)
     with pytest.raises(ExplorerError, match=r"made by the encoder clip .*not by other-clip"):
         update_index(tmp_path / "pictures", other, tmp_path / "index")
+    trained_on = replace(encoder, fingerprint="e" * 32)
+    with pytest.raises(ExplorerError, match=r"The encoder clip .*has changed since it made the index index"):
+        update_index(tmp_path / "pictures", trained_on, tmp_path / "index")
     assert open_index(tmp_path / "index").manifest.encoder.name == "clip"
 
 
@@ -260,6 +263,12 @@ def test_that_an_index_of_another_folder_is_refused_but_moved_ones_are_known(tmp
     (tmp_path / "index").rename(moved / "index")
     index = open_index(moved / "index")
     assert index.file(0) == moved / "pictures" / index.name(0)
+    assert state_notes(index) == []
+    (moved / "pictures").rename(moved / "elsewhere")
+    assert state_notes(open_index(moved / "index")) == [
+        f"The pictures' folder {tmp_path / 'pictures'} is not there any more."
+    ]
+    (moved / "elsewhere").rename(moved / "pictures")
     report = update_index(moved / "pictures", encoder, moved / "index", processes=1)
     assert (report.encoded, report.unchanged) == (0, 3)
 

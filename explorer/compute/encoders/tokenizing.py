@@ -220,8 +220,19 @@ def _notes_on_words(cleaned: Cleaned, tokens: list[_Token], unknown: int | None)
 
 
 def _note(kind: NoteKind, what: str, cleaned: Cleaned, spans: list[tuple[int, int]]) -> TextNote:
-    quoted = _short(" ".join(cleaned.text[start:end] for start, end in spans))
+    quoted = _short("”, “".join(cleaned.text[start:end] for start, end in _joined(cleaned.text, spans)))
     return TextNote(kind, f"{what}: “{quoted}”.", cleaned.place(spans[0][0]), cleaned.place(spans[-1][1]))
+
+
+def _joined(text: str, spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Spans with those made one that touch each other, or have nothing but blanks between them."""
+    joined = spans[:1]
+    for start, end in spans[1:]:
+        if text[joined[-1][1] : start].strip():
+            joined.append((start, end))
+        else:
+            joined[-1] = joined[-1][0], end
+    return joined
 
 
 def _pieces_at(text: str, tokens: list[_Token]) -> list[int]:

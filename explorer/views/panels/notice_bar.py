@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+
 from PySide6.QtCore import QElapsedTimer, Qt, QTimer
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QToolButton, QVBoxLayout, QWidget
 
 from explorer.commands import Notice, Notices
+from explorer.core.wording import counted
 from explorer.views.theme import current_colours, error_colours, icon
 
 NOTE_MS = 12_000
 UNREAD_MS = 4_000
+MOST_AT_ONCE, _MOST_DETAILS = 3, 20
 
 
 class NoticeBar(QFrame):
@@ -51,6 +55,7 @@ class NoticeBar(QFrame):
         notices.posted.connect(self.show_notice)
         notices.cleared.connect(lambda: None if self._is_unread else self.hide())
         self._serious = False
+        self._told: list[Notice] = []
         self._shown = QElapsedTimer()
         self._fade = QTimer(self)
         self._fade.setSingleShot(True)
@@ -61,17 +66,14 @@ class NoticeBar(QFrame):
     def show_notice(self, notice: Notice) -> None:
         """Show a notice in place of the last one; below it, if that is an error nobody can have read yet."""
         unread = self._is_unread
-        if not unread:
-            while self._actions.count():
-                self._actions.takeAt(0).widget().deleteLater()
-        for text, act in notice.actions:
-            button = QPushButton(text)
-            button.clicked.connect(self.hide)
-            button.clicked.connect(lambda _checked=False, act=act: act())
-            self._actions.addWidget(button)
-        above = (self.text.text(), self.detail.text()) if unread else ("", "")
-        self.text.setText("\n".join(filter(None, (above[0], notice.text))))
-        self.detail.setText("\n".join(filter(None, (above[1], notice.detail))))
+        self._told = [*self._told, notice] if unread else [notice]
+        last = self._told[-MOST_AT_ONCE:]
+        earlier = self._told[:-MOST_AT_ONCE]
+        self._offer({text: act for each in last for text, act in each.actions})
+        more = [f"{counted(len(earlier), 'earlier message')}: see Details."] if earlier else []
+        self.text.setText("\n".join([*more, *(each.text for each in last)]))
+        details = [*(each.text for each in earlier[-_MOST_DETAILS:]), *(each.detail for each in last)]
+        self.detail.setText("\n".join(filter(None, details)))
         self.more.setChecked(False)
         self.more.setVisible(bool(self.detail.text()))
         self.detail.hide()
@@ -83,6 +85,16 @@ class NoticeBar(QFrame):
             self._fade.stop()
         else:
             self._fade.start()
+
+    def _offer(self, actions: Mapping[str, Callable[[], None]]) -> None:
+        """Put up the buttons of what is told; of several with the same words the last one's."""
+        while self._actions.count():
+            self._actions.takeAt(0).widget().deleteLater()
+        for text, act in actions.items():
+            button = QPushButton(text)
+            button.clicked.connect(self.hide)
+            button.clicked.connect(lambda _checked=False, act=act: act())
+            self._actions.addWidget(button)
 
     @property
     def _is_unread(self) -> bool:

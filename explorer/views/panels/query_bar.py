@@ -237,6 +237,9 @@ class QueryBar(QWidget):
             self.popup.show_offers([], advice="Asked as soon as the labels have been read.")
         elif self._session.encoding.is_loading and self.field.outline.resolved is None:
             self.popup.show_offers([], advice="Asked as soon as the encoder has been loaded.")
+        answer = self._session.document.answer
+        if answer is not None and answer.question.text == self._asked:
+            self._follow()  # asked already while it was typed: what there is to say is said again
         self._show_hint()
 
     def _ask_by_itself(self) -> None:

@@ -11,6 +11,8 @@ from explorer.core.query_text import PictureTerm
 from explorer.views.dropped import holds_pixels, picture_files_in, png_bytes
 from explorer.views.panels.query_field import QueryField
 
+MOST_PICTURES = 8
+
 
 class QueryPictures(QObject):
     """Joins the query line's chips to the document.
@@ -44,7 +46,7 @@ class QueryPictures(QObject):
         if not paths and not has_pixels:
             return False
         asking, text = self._session.asking, self._field.text()
-        if why := self._why_not():
+        if why := self._why_not(len(paths)):
             self._session.notices.tell(why)
         elif has_pixels:
             asking.paste_picture(png_bytes(data.imageData()), text=text)
@@ -55,9 +57,11 @@ class QueryPictures(QObject):
             asking.ask(text)
         return True
 
-    def _why_not(self) -> str:
-        """Why the shown table cannot be asked by a picture; empty where it can."""
+    def _why_not(self, count: int) -> str:
+        """Why the shown table cannot be asked by so many pictures; empty where it can."""
         encoder = self._session.document.encoder
+        if count > MOST_PICTURES:
+            return f"{count:,} pictures are too many for one question. To index them, drop their folder."
         if encoder is not None:
             return "" if encoder.has_images else f"{encoder.name} reads texts only; it sees no pictures."
         if self._session.encoding.is_loading:

@@ -27,6 +27,7 @@ from explorer.views.theme import current_colours, figures
 PATH, TABLE, AT_RIGHT, IS_QUIET, SHORT = (Qt.ItemDataRole.UserRole + place for place in range(5))
 MOST_ROWS = 12
 ROW_HEIGHT = 26
+_PLAIN = (Role.TOKEN, Role.IMAGES, Role.JOINT, Role.OTHER)  # shown with their shape, not their role
 
 
 class SourcesSection(Section):
@@ -97,7 +98,7 @@ class SourcesSection(Section):
             child.setData(0, TABLE, table.name)
             child.setData(0, SHORT, short_name(table.name, [each.name for each in source.listing.tables]))
             child.setData(0, AT_RIGHT, _at_right(table))
-            child.setData(0, IS_QUIET, table.role not in (Role.TOKEN, Role.IMAGES, Role.OTHER))
+            child.setData(0, IS_QUIET, table.role not in _PLAIN)
             child.setToolTip(0, _tip(table))
         for label_source, count in dict.fromkeys(
             (table.labels_source, table.labels_count)
@@ -160,7 +161,7 @@ def short_name(name: str, names: list[str]) -> str:
 
 
 def _at_right(table: TableListing) -> str:
-    if table.role in (Role.TOKEN, Role.IMAGES, Role.OTHER):
+    if table.role in _PLAIN:
         return f"{table.rows:,} × {table.dim}"
     return str(table.role)
 

@@ -208,6 +208,8 @@ def test_that_unknown_words_are_quoted() -> None:
     two = tokenizer.encode(["½ a cat ½"]).notes[0]
     assert [(note.start, note.end) for note in two] == [(0, 1), (8, 9)]
     assert len({note.message for note in two}) == 1
+    assert two[0].message.endswith(": “½”, “½”.")  # not as if they were typed together
+    assert "“½ ½”" in tokenizer.encode(["a cat ½ ½"]).notes[0][0].message
 
 
 def test_that_words_of_a_real_vocabulary_get_no_note() -> None:
