@@ -15,6 +15,7 @@ NAMES = (
     "indexing",
     "retrieval",
     "stages",
+    "stages_window",
     "gallery",
 )
 
