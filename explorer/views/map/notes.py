@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from explorer.core.table import MODALITY
+from explorer.core.table import MODALITY, Role
 from explorer.document import Document
 
 DRAWN_AS_THEY_ARE = 2
@@ -18,11 +18,12 @@ def note_of(document: Document) -> str:
     table = document.table
     if table is None or MODALITY not in table.metadata or document.positions is None:
         return ""
+    kinds = "Pictures and captions" if table.listing.role is Role.JOINT else "Modalities"
     if document.drawn.centred:
-        return "Pictures and captions, each centred (for the picture only)"
+        return f"{kinds}, each centred (for the picture only)"
     if document.modality_gap is None:
-        return "Pictures and captions as they are"
-    return f"Pictures and captions as they are: their means lie {document.modality_gap:.2f} apart"
+        return f"{kinds} as they are"
+    return f"{kinds} as they are: their means lie {document.modality_gap:.2f} apart"
 
 
 def subtitle_of(document: Document) -> str:
