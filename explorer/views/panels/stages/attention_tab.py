@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
+from PySide6.QtCore import Signal
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QVBoxLayout, QWidget
 
 from explorer.commands import Session
 from explorer.core.errors import ExplorerError
-from explorer.core.sentence import Token
-from explorer.core.stages import AttentionShape, Of, StageRun, StageToken
+from explorer.core.stages import AttentionShape, Of, StageRun
 from explorer.jobs import Job
 from explorer.views.label_text import shown_label
 from explorer.views.panels.form import narrow_combo
@@ -18,16 +18,21 @@ from explorer.views.panels.stages.head_strip import HeadStrip
 from explorer.views.panels.stages.heat_map import HeatMap
 from explorer.views.panels.stages.patch_picture import PatchPicture
 from explorer.views.panels.stages.wording import plain
-from explorer.views.panels.token_chips import TokenChips
 
 _CHOICES = ("Attention", "Layer", "Head", "Where it looks from")
 _EMPTY = "Type a sentence: where its tokens look stands here."
-_LINES = 4
 _SLOW = 1 << 22  # numbers
 
 
 class AttentionTab(QWidget):
-    """Choices of attention, layer, head and query; the matrix; the picture it looks at."""
+    """Choices of attention, layer, head and query; the matrix; the picture it looks at.
+
+    Signals
+    -------
+    token_chosen(int) : a token's row was clicked.
+    """
+
+    token_chosen = Signal(int)
 
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -41,8 +46,6 @@ class AttentionTab(QWidget):
         self.kinds, self.layers, self.heads, self.queries = (narrow_combo(name) for name in _CHOICES)
         self.empty = plain(_EMPTY)
         self.strip = HeadStrip()
-        self.chips = TokenChips(lines=_LINES, choosable=True)
-        self.chips.setAccessibleName("Where it looks from")
         self.map = HeatMap("Attention", session.staging)
         self.picture = PatchPicture()
         self.words = plain()
@@ -55,7 +58,7 @@ class AttentionTab(QWidget):
         column.setSpacing(8)
         column.addWidget(self.kinds)
         column.addLayout(choices)
-        for part in (self.strip, self.empty, self.chips, self.queries, self.picture, self.words, self.map):
+        for part in (self.strip, self.empty, self.queries, self.picture, self.words, self.map):
             column.addWidget(part)
         column.addStretch(1)
         self.kinds.activated.connect(self._kind_chosen)
@@ -63,8 +66,7 @@ class AttentionTab(QWidget):
         self.heads.activated.connect(self._show)
         self.queries.activated.connect(self.choose_query)
         self.strip.chosen.connect(self.choose_head)
-        self.chips.chosen.connect(self._word_chosen)
-        self.map.chosen.connect(self.choose_query)
+        self.map.chosen.connect(self._row_chosen)
         self.picture.chosen.connect(self._patch_chosen)
         self._show_kind()
 
@@ -99,22 +101,18 @@ class AttentionTab(QWidget):
         self.kinds.setVisible(len(self._shapes) > 1)
         self.empty.setVisible(shape is None)
         is_patch = shape is not None and shape.queries is Of.PATCHES
-        sees = shape is not None and shape.keys is Of.PATCHES
         self.queries.setVisible(is_patch)
-        self.chips.setVisible(sees and not is_patch)
         self.picture.show_patches(None)
         if shape is None or self._run is None:
             self.empty.setText(_EMPTY if self._run is None else "This model has no attention.")
             return
         _refill(self.layers, [f"Layer {number}" for number in range(1, shape.layers + 1)])
         _refill(self.heads, ["All heads, mean", *(f"Head {number}" for number in range(1, shape.heads + 1))])
-        queries = self._run.stages.sequence(shape.queries)
+        queries = self._names(shape.queries)
         self._query = min(self._query, max(len(queries) - 1, 0))
         if is_patch:
-            _refill(self.queries, [shown_label(token.label) for token in queries])
+            _refill(self.queries, list(map(shown_label, queries)))
             self.queries.setCurrentIndex(self._query)
-        else:
-            self.chips.show_tokens(chips_of(queries), self._query)
         self._fetch()
 
     def _names(self, of: Of) -> list[str]:
@@ -166,11 +164,19 @@ class AttentionTab(QWidget):
         """Show where another place looks."""
         self._query = query
         self.queries.setCurrentIndex(query)
-        self.chips.mark(query)
         self._show()
 
-    def _word_chosen(self, token: int) -> None:
-        self.choose_query(self._query if token < 0 else token)
+    def choose_token(self, token: int) -> None:
+        """Show where a token of the text looks, where it is tokens that look."""
+        shape = self._shape
+        if shape is not None and shape.queries is Of.TOKENS and token != self._query:
+            self.choose_query(token)
+
+    def _row_chosen(self, row: int) -> None:
+        self.choose_query(row)
+        shape = self._shape
+        if shape is not None and shape.queries is Of.TOKENS:
+            self.token_chosen.emit(row)
 
     def _patch_chosen(self, patch: int) -> None:
         shape, run = self._shape, self._run
@@ -194,7 +200,7 @@ class AttentionTab(QWidget):
         self._show_picture(shape, run, shown)
         best = np.argsort(shown[self._query])[::-1][:3]
         seen = ", ".join(f"{shown_label(keys[key])} {shown[self._query, key]:.2f}" for key in best.tolist())
-        way = "Click a patch or row" if shape.queries is Of.PATCHES else "Click a row"
+        way = "Click a patch or row" if shape.queries is Of.PATCHES else "Click a token or row"
         self.words.setText(f"{shown_label(queries[self._query])} looks most at {seen}. {way} for another.")
 
     def _show_picture(self, shape: AttentionShape, run: StageRun, shown: NDArray[np.float32]) -> None:
@@ -205,11 +211,6 @@ class AttentionTab(QWidget):
         first = int(patches.class_token)
         marked = self._query - first if shape.queries is Of.PATCHES else -1
         self.picture.show_patches(patches, shown[self._query, first:], marked)
-
-
-def chips_of(tokens: tuple[StageToken, ...]) -> tuple[Token, ...]:
-    """Tokens as chips; what the vocabulary does not know has no row."""
-    return tuple(Token(token.label, token.id if token.known else None) for token in tokens)
 
 
 def _spoken(name: str) -> str:

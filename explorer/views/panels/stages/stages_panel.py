@@ -10,7 +10,7 @@ from explorer.commands import Session
 from explorer.core.sentence import Token
 from explorer.core.stages import Needs, StageRun, Stages
 from explorer.views.dropped import picture_file_in
-from explorer.views.panels.stages.attention_tab import AttentionTab, chips_of
+from explorer.views.panels.stages.attention_tab import AttentionTab
 from explorer.views.panels.stages.input_form import InputForm
 from explorer.views.panels.stages.parts_tab import PartsTab
 from explorer.views.panels.stages.phrases_tab import PhrasesTab
@@ -36,7 +36,7 @@ class StagesPanel(QWidget):
         self.form = InputForm()
         self.model = plain()
         self.chips = TokenChips(lines=_LINES_OF_CHIPS, choosable=True)
-        self.chips.setToolTip("Click a token to see its way over the map alone")
+        self.chips.setToolTip("Click a token to see its way over the map alone, and where it looks")
         self.remark = plain()
         self.values = ValuesTab(session.staging)
         self.attention = AttentionTab(session)
@@ -52,6 +52,7 @@ class StagesPanel(QWidget):
         self.form.on_map.toggled.connect(session.staging.paths.show)
         self.chips.chosen.connect(self._chip_chosen)
         self.values.row_chosen.connect(self.follow)
+        self.attention.token_chosen.connect(self.follow)
         self.values.points_wanted.connect(session.staging.patches)
         self.setAcceptDrops(True)
         session.document.model_view_changed.connect(self.refresh)
@@ -100,8 +101,10 @@ class StagesPanel(QWidget):
         self.form.set_picture(path)
 
     def follow(self, token: int) -> None:
-        """Draw one token's way over the map alone; -1 draws all."""
+        """Look at one token: its way over the map alone, and where it looks; -1 draws all ways."""
         self.chips.mark(self._chip_of(token))
+        if token >= 0:
+            self.attention.choose_token(token)
         self._session.staging.paths.follow(token if token >= 0 else None)
 
     def _chip_chosen(self, chip: int) -> None:
@@ -191,7 +194,8 @@ def _chips(stages: Stages) -> list[tuple[int, Token]]:
     """A typed text's tokens, each with its place; -1 for those that the model has no row for."""
     if all(stage.name != "ids" for stage in stages.stages):
         return []
-    found = list(enumerate(chips_of(stages.tokens)))
+    tokens = (Token(token.label, token.id if token.known else None) for token in stages.tokens)
+    found = list(enumerate(tokens))
     for each in reversed(stages.left_out):
         found.insert(each.before, (-1, Token(each.label, None)))
     return found
