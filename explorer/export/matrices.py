@@ -70,7 +70,7 @@ def write_stages(path: Path, stages: Stages) -> None:
     arrays = {each.name: each.values for each in stages.stages if each.values is not None}
     labels = _texts([token.label for token in stages.tokens])
     with replacing(path) as temporary, temporary.open("wb") as stream:
-        np.savez(stream, allow_pickle=False, tokens=labels, **arrays)  # type: ignore[arg-type]
+        np.savez(stream, allow_pickle=False, tokens=labels, **arrays)
 
 
 def _named(names: Sequence[str], count: int) -> list[str]:

@@ -182,6 +182,7 @@ def style_sheet(colours: Theme) -> str:
     QTextEdit#query:disabled {{ background: {c.ground}; }}
     QTreeView, QListView, QTableView {{ background: {c.panel}; border: none; outline: none;
         selection-background-color: {c.accent_ground}; selection-color: {c.accent}; }}
+    QListView[popup="true"] {{ border: 1px solid {c.line}; }}
     QTableView::item {{ padding: 0 8px; border: none; }}
     QHeaderView::section {{ background: {c.panel}; color: {c.quiet}; border: none; padding: 4px 11px; }}
     QTabBar {{ qproperty-drawBase: 0; }}

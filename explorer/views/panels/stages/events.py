@@ -39,6 +39,7 @@ class EventNames(QPushButton):
         self._completer.setCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
         self._completer.setMaxVisibleItems(_MOST_SHOWN)
         self._completer.setWidget(field)
+        self._completer.popup().setProperty("popup", True)
         self._completer.activated.connect(self._take)
         self._menu = QMenu(self)
         self.setMenu(self._menu)
@@ -56,7 +57,7 @@ class EventNames(QPushButton):
                 self._menu.addAction(f"{words}\t{usual}", lambda kind=kind: self._offer(kind))
         for name in ("end", "pad"):
             if name in self._names:
-                self._menu.addAction(f"{name.capitalize()}\t{name}", lambda name=name: self._insert(name))
+                self._menu.addAction(name.capitalize(), lambda name=name: self._insert(name))
 
     @property
     def offered(self) -> list[str]:
