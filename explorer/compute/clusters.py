@@ -27,6 +27,7 @@ _NAME_WORDS = 3
 # A name is sought among a cluster's first rows: vocabularies are often in order of frequency.
 _NAME_CANDIDATES = 40
 _NAME_SHARE = 10
+_LONGEST = 40
 _NAME_SCANNED = 20_000
 _PIECE_MARKS = "▁Ġ"
 
@@ -152,7 +153,8 @@ def _name(
         first = list(islice(((row, text) for row, text in texts if _is_word(text)), enough))
         first = first or [(row, labels[int(row)]) for row in named[:_NAME_CANDIDATES]]
         for _, text in sorted(first, key=lambda candidate: -closeness[candidate[0]]):
-            words.setdefault(text.casefold(), text)
+            shown = text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
+            words.setdefault(shown.casefold(), shown)
     return ", ".join(islice(words.values(), _NAME_WORDS)) or f"Cluster {code + 1}"
 
 

@@ -9,7 +9,7 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFontMetricsF, QLinearGradient, QPainter, QPen
 
 from explorer.export.figure import Figure, Legend, LegendEntry, LegendScale
-from explorer.export.text import draw_text, font, printable
+from explorer.export.text import LONGEST_LINE, draw_text, font, shown_text
 from explorer.render.palette import Theme
 
 MARGIN, PADDING, CORNER, PITCH, DOT = 14.0, 12.0, 8.0, 17.0, 4.5
@@ -90,8 +90,8 @@ def _scale_height(legend: Legend) -> float:
 
 def _width(legend: Legend, shown: tuple[LegendEntry, ...], more: int) -> float:
     metrics = QFontMetricsF(font(ENTRY_SIZE))
-    widths = [metrics.horizontalAdvance(printable(legend.title))]
-    widths += [TEXT_AT + metrics.horizontalAdvance(printable(entry.text)) for entry in shown]
+    widths = [metrics.horizontalAdvance(shown_text(legend.title, LONGEST_LINE))]
+    widths += [TEXT_AT + metrics.horizontalAdvance(shown_text(entry.text, LONGEST_LINE)) for entry in shown]
     if more:
         widths.append(TEXT_AT + metrics.horizontalAdvance(_more_text(more)))
     if legend.scale is not None:
@@ -127,7 +127,7 @@ def draw_legend(painter: QPainter, figure: Figure) -> None:
 def _draw_line(painter: QPainter, text: str, colour: str, left: float, top: float, width: float) -> None:
     face = font(ENTRY_SIZE)
     metrics = QFontMetricsF(face)
-    shown = metrics.elidedText(printable(text), Qt.TextElideMode.ElideRight, width + 1)
+    shown = metrics.elidedText(shown_text(text, LONGEST_LINE), Qt.TextElideMode.ElideRight, width + 1)
     base = round(top + (PITCH + metrics.ascent() - metrics.descent()) / 2)
     draw_text(painter, shown, face, QColor(colour), QPointF(left, base))
 
@@ -151,7 +151,7 @@ def _draw_scale(painter: QPainter, scale: LegendScale, bar: QRectF, theme: Theme
     painter.setBrush(gradient)
     painter.drawRoundedRect(bar, 3, 3)
     _draw_line(painter, scale.low, theme.quiet, bar.left(), bar.bottom() + 1, bar.width())
-    width = QFontMetricsF(font(ENTRY_SIZE)).horizontalAdvance(printable(scale.high))
+    width = QFontMetricsF(font(ENTRY_SIZE)).horizontalAdvance(shown_text(scale.high))
     _draw_line(
         painter, scale.high, theme.quiet, max(bar.right() - width, bar.left()), bar.bottom() + 1, width
     )

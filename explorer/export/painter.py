@@ -16,7 +16,16 @@ from explorer.export.figure import (
 )
 from explorer.export.legend import draw_legend
 from explorer.export.paths import draw_paths
-from explorer.export.text import HALO, TextCache, draw_label, draw_region, draw_text, font, printable
+from explorer.export.text import (
+    HALO,
+    LONGEST_LINE,
+    TextCache,
+    draw_label,
+    draw_region,
+    draw_text,
+    font,
+    shown_text,
+)
 from explorer.render.raster import Raster
 
 LINK_OPACITY = 0.5
@@ -189,10 +198,12 @@ def _draw_title(painter: QPainter, figure: Figure) -> None:
     theme, halo, base = figure.theme, QColor(figure.theme.map), 28
     if figure.title:
         face = font(16, bold=True)
-        draw_text(painter, printable(figure.title), face, QColor(theme.text), QPointF(16, base), halo)
+        title = shown_text(figure.title, LONGEST_LINE)
+        draw_text(painter, title, face, QColor(theme.text), QPointF(16, base), halo)
         base += 19
     if figure.subtitle:
-        draw_text(painter, printable(figure.subtitle), font(12), QColor(theme.quiet), QPointF(16, base), halo)
+        line = shown_text(figure.subtitle, LONGEST_LINE)
+        draw_text(painter, line, font(12), QColor(theme.quiet), QPointF(16, base), halo)
 
 
 def _place(figure: Figure, row: int) -> QPointF | None:

@@ -17,6 +17,8 @@ HALO = 2.0
 PLATE_ALPHA = 215
 LONGEST = 32
 """A label on the map is cut to so many characters."""
+LONGEST_LINE = 200
+"""So is a line of its own: to measure ten thousand, as a label may have, takes seconds."""
 MOST_LINES = 3
 MOST_IMAGES, MOST_WIDTHS = 1500, 20_000
 _AROUND = [
@@ -44,10 +46,10 @@ def printable(text: str) -> str:
     return "".join(letter if letter.isprintable() else _SEEN.get(letter, "·") for letter in visible)
 
 
-def shown_text(text: str) -> str:
+def shown_text(text: str, most: int = LONGEST) -> str:
     """A name as the map shows it: printable, and cut where it is long."""
-    visible = printable(text[: 2 * LONGEST])
-    return visible if len(visible) <= LONGEST else visible[: LONGEST - 1] + "…"
+    visible = printable(text[: 2 * most])
+    return visible if len(visible) <= most else visible[: most - 1] + "…"
 
 
 class TextCache:

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 _SHOWN = {"\n": "⏎", "\r": "␍", "\t": "⇥", "\u00a0": "⍽"}
+_TURNING = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+"""What turns the direction of all that follows, beyond the label, too."""
+LONGEST = 300
+"""No line has room for more letters: to measure ten thousand of them can take seconds."""
 
 
 def shown_label(label: str) -> str:
@@ -11,6 +15,8 @@ def shown_label(label: str) -> str:
     A vocabulary of a language model holds tokens that are nothing but a line break or a blank;
     drawn as they are they would be empty rows.
     """
+    if len(label) > LONGEST:
+        return shown_label(label[: LONGEST - 1]) + "…"
     if label.isprintable() and label and label[0] != " " and label[-1] != " ":
         return label
     if not label:
@@ -26,6 +32,8 @@ def _shown_character(character: str) -> str:
         return _SHOWN[character]
     if character == " " or character.isprintable():
         return character
+    if character in _TURNING:
+        return "·"
     code = ord(character)
     if 0xDC80 <= code <= 0xDCFF:  # a byte that was no UTF-8
         return f"\\x{code - 0xDC00:02x}"

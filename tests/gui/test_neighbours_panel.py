@@ -339,3 +339,10 @@ def test_that_labels_of_all_kinds_can_be_shown(session: Session, panel: Neighbou
     session.document.set_answer(made_answer(np.linspace(1, 0, 7)))
     assert [panel.model.entry(place).label for place in (0, 6)] == ["⏎", "#6"]
     assert not panel.grab().isNull()
+
+
+def test_that_a_shown_label_is_cut_and_turns_nothing_around():
+    long = shown_label("😀" * 10_000)
+    assert len(long) == 300
+    assert long.endswith("…")
+    assert shown_label("\u202eab\u2066") == "·ab·"

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QColorDialog, QMenu, QWidget
 from explorer.commands import Session
 from explorer.export.figure import Figure
 from explorer.export.legend import LegendLayout, legend_layout
-from explorer.export.text import printable
+from explorer.export.text import shown_text
 from explorer.render.palette import RGB, rgb
 from explorer.views.map.colouring import Coloured
 from explorer.views.theme import current_colours
@@ -95,7 +95,7 @@ class LegendTools(QObject):
         menu = QMenu(self._map)
         hidden = self._session.document.colouring.hidden
         for code, name in colours.entries:
-            text = printable(name).replace("&", "&&")
+            text = shown_text(name).replace("&", "&&")
             line = menu.addMenu(f"{text} (hidden)" if code in hidden else text)
             line.setIcon(swatch(tuple(int(channel) for channel in colours.palette[code, :3])))
             self._fill(line, code)
