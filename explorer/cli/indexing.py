@@ -16,6 +16,7 @@ from explorer.compute.indexing import update_index
 from explorer.core.errors import ExplorerError
 from explorer.core.index import IndexProgress, IndexReport
 from explorer.core.pictures import Verdict
+from explorer.core.wording import counted
 from explorer.readers.picture_index import PictureIndex, open_index
 
 _LISTED = 40
@@ -107,7 +108,8 @@ def _print(
             }
         )
         return
-    vectors = f"{report.vectors:,} of {report.rows:,} pictures have a vector"
+    have = "has" if report.vectors == 1 else "have"
+    vectors = f"{report.vectors:,} of {counted(report.rows, 'picture')} {have} a vector"
     print(printable(f"{output}: {vectors} by {manifest.encoder.name}"))
     print(
         f"{report.encoded:,} encoded, {report.unchanged:,} unchanged; {report.added:,} added, "

@@ -77,7 +77,9 @@ def counts_of(table: LoadedTable) -> tuple[int, int, int]:
 
 def words(name: str, rows: int, waiting: int, bad: int, repeated: int) -> str:
     """The state of an index in one or two sentences."""
-    parts = [f"{rows - waiting - bad:,} of {counted(rows, 'picture')} in {name} have a vector"]
+    usable = rows - waiting - bad
+    have = "has" if usable == 1 else "have"
+    parts = [f"{usable:,} of {counted(rows, 'picture')} in {name} {have} a vector"]
     if bad:
         parts.append(f"{bad:,} could not be used")
     if repeated:

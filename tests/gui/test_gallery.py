@@ -11,8 +11,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from PIL import Image
-from PySide6.QtCore import QItemSelectionModel, QPoint, QPointF, Qt
-from PySide6.QtGui import QColor, QGuiApplication, QImage, QWheelEvent
+from PySide6.QtCore import QItemSelectionModel, QPoint, QPointF, QRectF, Qt
+from PySide6.QtGui import QColor, QGuiApplication, QImage, QPainter, QWheelEvent
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
@@ -25,6 +25,8 @@ from explorer.document import Answer, Question
 from explorer.views.panels.answer import AnswerPanel
 from explorer.views.panels.gallery import GalleryPanel
 from explorer.views.panels.gallery_layout import GAP, justified
+from explorer.views.panels.gallery_tile import paint_picture
+from explorer.views.theme import apply_theme, current_colours
 from explorer.views.thumbnails import Thumbnails
 
 SIZES = ((120, 80), (80, 120), (100, 100), (400, 20), (20, 400), (1, 1))
@@ -215,11 +217,30 @@ def test_that_a_picture_that_cannot_be_shown_says_why(qtbot: QtBot, shown: Shown
 def test_that_tables_without_pictures_and_empty_answers_say_what_to_do(shown: Shown) -> None:
     shown.answer(np.zeros(0))
     assert shown.panel.empty.text().startswith("No pictures are left to compare with.")
+    table = shown.session.document.table
+    shown.session.document.set_table(replace(table, health=table.health.only(np.empty(0, np.int64))))
+    shown.answer(np.zeros(0))
+    assert shown.panel.empty.text().startswith("None of the pictures has a vector to compare.")
     shown.carry(None)
     assert shown.panel.empty.text() == "This table's rows carry no pictures."
     assert not shown.panel.split.isVisible()
     shown.session.document.set_table(None)
     assert shown.panel.empty.text() == "Open an index of pictures, or drop a folder of them."
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_that_a_picture_as_light_or_dark_as_the_panel_has_an_edge(qapp: QApplication, scheme: str) -> None:
+    apply_theme(qapp, scheme)
+    panel = QColor(current_colours().panel)
+    canvas, picture = (QImage(60, 60, QImage.Format.Format_RGB32) for _ in range(2))
+    canvas.fill(panel)
+    picture.fill(panel)
+    painter = QPainter(canvas)
+    paint_picture(painter, QRectF(10, 10, 40, 40), picture)
+    painter.end()
+    assert abs(canvas.pixelColor(10, 30).lightness() - panel.lightness()) >= 10
+    assert canvas.pixelColor(30, 30) == panel
+    apply_theme(qapp, "light")
 
 
 def test_that_the_chosen_picture_stands_beside_the_others_where_there_is_width(shown: Shown) -> None:

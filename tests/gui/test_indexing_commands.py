@@ -16,6 +16,7 @@ from PIL import Image
 from pytestqt.qtbot import QtBot
 
 from explorer.commands import Notice, Session
+from explorer.commands.index_news import words
 from explorer.core.layout import LayoutSettings
 from explorer.document import IndexRun
 from explorer.readers.picture_index import open_index
@@ -172,3 +173,12 @@ def test_that_a_folder_without_pictures_is_a_sentence(qtbot, indexing, tmp_path,
     indexing.indexing.start(str(tmp_path / "empty"), str(demo.CLIP))
     qtbot.waitUntil(lambda: not indexing.indexing.is_running, timeout=demo.PATIENCE)
     assert "holds no pictures" in notices[-1].text
+
+
+def test_that_the_state_of_an_index_is_told_in_good_english() -> None:
+    assert words("a.index", 1, 0, 0, 0) == "1 of 1 picture in a.index has a vector."
+    assert words("a.index", 3, 0, 3, 0) == "0 of 3 pictures in a.index have a vector; 3 could not be used."
+    assert words("a.index", 9, 1, 0, 1) == (
+        "8 of 9 pictures in a.index have a vector; 1 is the same as an earlier one. "
+        "1 picture is not indexed yet."
+    )

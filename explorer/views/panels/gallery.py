@@ -205,6 +205,8 @@ class GalleryPanel(QWidget):
             return "Open an index of pictures, or drop a folder of them."
         if document.pictures is None:
             return "This table's rows carry no pictures."
+        if not document.table.health.healthy.any():
+            return "None of the pictures has a vector to compare.\n“Quarantined”, at the left, says why."
         return "No pictures are left to compare with.\nThe menu beside the query brings back those left out."
 
     def _grow(self) -> None:

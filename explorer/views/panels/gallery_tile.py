@@ -11,6 +11,7 @@ from explorer.views.fitted import fit
 from explorer.views.theme import current_colours, icon
 
 RADIUS = 5.0
+_EDGE = 0.12  # how dark or light the line about a picture is
 BELOW = 18
 _ICON = 18
 _LEAST_FOR_WORDS = 60
@@ -77,6 +78,12 @@ def paint_picture(painter: QPainter, box: QRectF, image: QImage) -> None:
     corners.addRect(box)
     corners.addRoundedRect(box, RADIUS, RADIUS)
     painter.fillPath(corners, QColor(colours.panel))
+    # Of a picture as white (or black) as the panel the edge would not be seen.
+    edge = QColor(colours.text)
+    edge.setAlphaF(_EDGE)
+    painter.setPen(QPen(edge, 1))
+    painter.setBrush(Qt.BrushStyle.NoBrush)
+    painter.drawRoundedRect(box.adjusted(0.5, 0.5, -0.5, -0.5), RADIUS, RADIUS)
 
 
 def _paint_empty(painter: QPainter, tile: Tile, font: QFont) -> None:
