@@ -106,7 +106,8 @@ def agreement(
         Of those rows, how many are near on the map, and how many there are.
     """
     nearest = rows[:MOST_ROWS]
-    apart = np.square(positions - np.asarray(place, np.float32)).sum(axis=1)
+    with np.errstate(over="ignore"):  # a row may lie far beyond all others
+        apart = np.square(positions - np.asarray(place, np.float32)).sum(axis=1)
     apart[~np.isfinite(apart)] = np.inf
     apart[list(own)] = np.inf
     count = min(max(NEAREST, len(apart) // NEAR_PART), len(apart)) if len(nearest) else 0
