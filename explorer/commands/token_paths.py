@@ -11,7 +11,7 @@ from PySide6.QtCore import QObject
 from explorer.commands.notices import Notices
 from explorer.core.placement import MOST_ROWS, place_vectors
 from explorer.core.results import Metric
-from explorer.core.stages import Stage, StageRun
+from explorer.core.stages import Of, Stage, StageRun
 from explorer.document import Document, LayoutStage, TokenPath
 from explorer.jobs import Job, Jobs
 
@@ -130,7 +130,11 @@ def _placeable(run: StageRun, dim: int) -> list[Stage]:
         for stage in run.stages.stages
         if stage.values is not None and stage.values.ndim == 2 and stage.values.shape[1] == dim
     ]
-    return [stage for stage in found if stage.of is found[0].of and stage.first == found[0].first]
+    # A caption's words belong among the table's; the patches of its picture only where there are none.
+    first = next((stage for stage in found if stage.of is Of.TOKENS), found[0] if found else None)
+    if first is None:
+        return []
+    return [stage for stage in found if stage.of is first.of and stage.first == first.first]
 
 
 def _paths(placed: _Placed, places: NDArray[np.float32]) -> tuple[TokenPath, ...]:

@@ -140,6 +140,11 @@ def test_that_each_word_of_a_caption_shows_where_it_looks_on_the_picture(
     assert np.abs(attention.picture._shares - first).max() > 0
     qtbot.keyClick(panel.chips, Qt.Key.Key_Right)
     assert attention.words.text().startswith("circle looks")
+    paths = panel._session.document
+    qtbot.waitUntil(lambda: [path.label for path in paths.token_paths] == ["circle"], timeout=30_000)
+    panel.follow(-1)
+    every = ["a", "red", "circle"]
+    qtbot.waitUntil(lambda: [path.label for path in paths.token_paths] == every, timeout=30_000)
     qtbot.mouseClick(
         attention.strip, Qt.MouseButton.LeftButton, pos=attention.strip.tile(1).center().toPoint()
     )
