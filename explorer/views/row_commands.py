@@ -23,7 +23,10 @@ class RowCommands(QObject):
         self._session = session
         self._actions = actions
         self._had_selection = False
-        self._before: QDockWidget | None = None
+        self._seen: QDockWidget | None = None
+        for dock in window.docks:
+            if dock is not window.selection_dock:
+                dock.visibilityChanged.connect(lambda seen, dock=dock: self._dock_seen(dock, seen))
         document = session.document
         document.undo_changed.connect(self._undo_changed)
         document.selection_changed.connect(self._selection_changed)
@@ -50,18 +53,21 @@ class RowCommands(QObject):
         self._had_selection = has_selection
 
     def _show_dock(self, shown: bool) -> None:
-        dock = self._window.selection_dock
+        dock, before = self._window.selection_dock, self._seen
         if shown:
-            others = self._window.tabifiedDockWidgets(dock)
             dock.show()
-            others += self._window.tabifiedDockWidgets(dock)
-            self._before = next((each for each in others if not each.visibleRegion().isEmpty()), None)
             dock.raise_()
         else:
-            on_top = not dock.visibleRegion().isEmpty()
             dock.hide()
-            if on_top and self._before is not None:
-                self._before.raise_()
+            if before is not None:
+                before.raise_()
+        self._seen = before
+
+    def _dock_seen(self, dock: QDockWidget, seen: bool) -> None:
+        """Note which of the panels that share a place with the selection's was looked at last."""
+        area = self._window.dockWidgetArea
+        if seen and not dock.isFloating() and area(dock) == area(self._window.selection_dock):
+            self._seen = dock
 
     def _enable(self) -> None:
         document = self._session.document

@@ -323,3 +323,15 @@ def test_that_the_wheel_scrolls_past_a_choice_and_does_not_change_it(
     qtbot.waitUntil(by.hasFocus)
     QApplication.sendEvent(by, wheel)
     assert rows_window.session.document.colouring.by == "row length"
+
+
+def test_that_the_panel_looked_at_before_comes_back_with_the_last_row_gone(qtbot, rows_window):
+    _, neighbours, lookup, *_ = rows_window.docks
+    for dock in (neighbours, lookup):
+        dock.raise_()
+        qtbot.waitUntil(lambda dock=dock: not dock.visibleRegion().isEmpty())
+        for _ in range(3):
+            rows_window.session.selecting.take(np.arange(3))
+            rows_window.session.selecting.clear()
+        qtbot.wait(50)
+        assert not dock.visibleRegion().isEmpty()
