@@ -156,6 +156,8 @@ class Indexing(QObject):
             self._done_when_lost = run.progress.done
             self._notices.tell("The process that indexes pictures had died; it goes on where it was.")
             self._run(order)
+            if run.paused:
+                self.pause()
             return
         self._notices.error(error, ("Try again", lambda: self._again(order)))
 

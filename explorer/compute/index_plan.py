@@ -41,6 +41,8 @@ class Plan:
     gone : list of int
         Rows whose files are gone.
     changed, added, files : int
+    stored : int
+        Rows that the file of vectors has a place for.
     notes : list of str
     """
 
@@ -53,18 +55,19 @@ class Plan:
     changed: int = 0
     added: int = 0
     files: int = 0
+    stored: int = 0
     notes: list[str] = field(default_factory=list)
 
     @classmethod
-    def of(cls, folder: Path, index: PictureIndex, tell: Tell) -> Plan:
-        """Compare a folder with an index.
+    def of(cls, folder: Path, index: PictureIndex, stored: int, tell: Tell) -> Plan:
+        """Compare a folder with an index that has no journal.
 
         Raises
         ------
         ExplorerError
             The folder holds no pictures.
         """
-        plan = cls()
+        plan = cls(stored=stored)
         scan = FolderScan(folder)
         known = {path: row for row, path in enumerate(index.rows["path"].to_pylist())}
         sizes, times = (index.rows[name].to_numpy() for name in ("size", "modified_ns"))
@@ -82,7 +85,8 @@ class Plan:
                 plan.new_times.append(file.modified_ns)
                 continue
             same = (sizes[row], times[row]) == (file.size, file.modified_ns)
-            if not same or verdicts[row] not in _LASTING:
+            # Rows without a place among the vectors: somebody has removed these.
+            if not same or verdicts[row] not in _LASTING or row >= stored:
                 plan.to_do.append(row)
                 plan.changed += not same and verdicts[row] != Verdict.PENDING
         plan._miss(known, scan.unreadable, verdicts)
@@ -123,7 +127,8 @@ class Plan:
     def tasks(self, folder: Path, index: PictureIndex) -> Iterator[Task]:
         """The pictures to decode."""
         for row in self.to_do:
-            known = index.rows["hash"][row].as_py() if index.verdict(row) is Verdict.OK else None
+            is_known = index.verdict(row) is Verdict.OK and row < self.stored
+            known = index.rows["hash"][row].as_py() if is_known else None
             yield Task(row, os.path.join(folder, index.name(row)), known)
 
 

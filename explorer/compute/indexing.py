@@ -90,7 +90,7 @@ def update_index(
             tell(IndexProgress("Taking up what was stopped"))
             store.fold()
         index = store.read()
-        plan = Plan.of(folder, index, tell)
+        plan = Plan.of(folder, index, len(store.read_stored(index.dim)), tell)
         found = find_captions(folder, [shown_path(path) for path in plan.present], captions)
         rows = plan.rows(index, found.of)
         dirty = not rows.equals(index.rows)

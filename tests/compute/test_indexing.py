@@ -27,6 +27,7 @@ from explorer.core.errors import Cancelled, ExplorerError
 from explorer.core.index import IndexProgress, IndexReport
 from explorer.core.pictures import Verdict
 from explorer.readers import open_file
+from explorer.readers.index_files import VECTORS
 from explorer.readers.picture_index import PictureIndex, open_index, state_notes
 from explorer.readers.pictures import read_picture
 
@@ -136,6 +137,16 @@ def test_that_another_run_encodes_only_what_is_new_or_changed(tmp_path, update, 
     index = open_index(tmp_path / "index")
     assert len(index) == 7
     expect_every_row_on_its_picture(index, encoder)
+
+
+def test_that_vectors_that_somebody_removed_are_made_anew(tmp_path, update):
+    write_pictures(tmp_path / "pictures", 4)
+    update()
+    before = open_index(tmp_path / "index").vectors()
+    (tmp_path / "index" / VECTORS).unlink()
+    assert update().encoded == 4
+    np.testing.assert_allclose(open_index(tmp_path / "index").vectors(), before, atol=1e-6)
+    assert update().encoded == 0
 
 
 def test_that_duplicates_are_told_by_content(tmp_path, update):

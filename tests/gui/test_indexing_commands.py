@@ -136,6 +136,24 @@ def test_that_a_killed_worker_goes_on_where_it_was(qtbot, indexing, many, tmp_pa
     demo.show(qtbot, indexing, index)
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="needs /proc")
+def test_that_a_run_that_stood_still_does_so_in_a_new_worker(qtbot, indexing, many, tmp_path):
+    indexing.indexing.start(str(many), str(demo.CLIP), str(tmp_path / "many.index"))
+    wait_for_pictures(qtbot, indexing, 32)
+    indexing.indexing.pause()
+    with qtbot.waitSignal(indexing.jobs.worker_restarted, timeout=10_000):
+        os.kill(indexing.jobs.worker_pid("encoder"), signal.SIGKILL)
+    qtbot.waitUntil(lambda: indexing.document.index_run is not None and indexing.document.index_run.paused)
+    qtbot.wait(1500)
+    assert indexing.document.index_run.paused
+    assert indexing.document.index_run.progress.stage != "Pictures"
+    indexing.indexing.resume()
+    with qtbot.waitSignal(indexing.indexing.finished, timeout=demo.PATIENCE) as finished:
+        pass
+    assert finished.args[0].vectors == MANY
+    demo.show(qtbot, indexing, tmp_path / "many.index")
+
+
 def test_that_an_unfinished_index_can_be_shown_and_is_offered_to_go_on(
     qtbot, indexing, many, tmp_path, notices
 ):
