@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QObject
 
 from explorer.commands.notices import Notices
 from explorer.commands.opening import Opening
@@ -28,17 +28,10 @@ from explorer.jobs.stage_jobs import STAGES_WORKER
 class Staging(QObject):
     """Commands that run the model of the file on the map.
 
-    Signals
-    -------
-    rejected(ExplorerError) : phrases, or a word in two sentences, that cannot be worked on. What could not
-        be run stands in the document's ``model_view``.
-
     Attributes
     ----------
     paths : TokenPaths
     """
-
-    rejected = Signal(object)
 
     def __init__(self, document: Document, jobs: Jobs, notices: Notices, opening: Opening) -> None:
         super().__init__()
@@ -185,7 +178,6 @@ class Staging(QObject):
             self._change(comparison=found)
 
         job.finished.connect(compared)
-        job.failed.connect(self.rejected.emit)
         return job
 
     def phrases(self, texts: Sequence[str]) -> Job | None:
@@ -210,7 +202,6 @@ class Staging(QObject):
             self._notices.tell(" ".join((f"A phrase's vector is {found.how}.", *found.notes)))
 
         job.finished.connect(encoded)
-        job.failed.connect(self.rejected.emit)
         return job
 
     def patches(self, name: str) -> None:

@@ -14,7 +14,7 @@ from explorer.document import LayoutStage
 from explorer.views.panels.stages import StagesPanel
 
 # The makers stand beside the tests that compare the models' arithmetic with torch's.
-sys.path.insert(0, str(Path(__file__).parents[1] / "compute" / "stages"))
+sys.path.append(str(Path(__file__).parents[1] / "compute" / "stages"))
 from picture_checkpoints import captioning, cifar_vit
 from stage_checkpoints import decoder_only, save, translator
 

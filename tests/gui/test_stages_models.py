@@ -28,6 +28,7 @@ from stage_models import (
 from explorer.commands import Session
 from explorer.demos import demos
 from explorer.jobs import Jobs
+from explorer.views.main_window import MainWindow
 from explorer.views.panels.stages import StagesPanel
 
 pytestmark = pytest.mark.usefixtures("stages_worker")
@@ -254,3 +255,39 @@ def test_that_a_stopped_opening_says_so_and_is_taken_up_by_return(
         assert "was stopped" in panel.remark.text()
         qtbot.keyClick(panel.form.field, Qt.Key.Key_Return)
     qtbot.waitUntil(lambda: view.model_view.model is not None, timeout=30_000)
+
+
+def test_that_a_window_closed_in_mid_run_leaves_nothing_behind(
+    qtbot: QtBot, window: MainWindow, tmp_path: Path
+) -> None:
+    opened(qtbot, window.session, str(demos()[0].path))
+    next(dock for dock in window.docks if dock.widget() is window.stages).raise_()
+    document = window.session.document
+    qtbot.waitUntil(lambda: document.model_view.model is not None, timeout=60_000)
+    window.stages.form.field.setText("the king went up " * 400)
+    window.stages.run()
+    assert window.session.staging.is_running
+    window.close()
+    window.session.close()
+    QTest.qWait(300)
+    assert document.model_view.run is None
+
+
+def test_that_a_word_that_is_not_in_both_sentences_is_told_of_beside_the_comparison(
+    qtbot: QtBot, bare_session: Session
+) -> None:
+    panel = shown(qtbot, opened(qtbot, bare_session, str(demos()[0].path)))
+    phrases = panel.phrases
+    for field, text in (
+        (phrases.first, "the king went"),
+        (phrases.second, "they ate"),
+        (phrases.word, "king"),
+    ):
+        field.setText(text)
+    panel.tabs.setCurrentIndex(3)
+    phrases.compare_word()
+    qtbot.waitUntil(phrases.unlike.isVisible, timeout=30_000)
+    assert "they ate" in phrases.unlike.text()
+    assert not phrases.fault.isVisible()
+    phrases.word.setText("ate")
+    assert not phrases.unlike.isVisible()

@@ -101,7 +101,7 @@ class TextSide:
         if self.tokenizer is None:
             raise ExplorerError(
                 self.missing or "There is no vocabulary to read a text with.",
-                "Add the vocabulary, or give token ids.",
+                "Add the vocabulary, or give token ids (5 17 3).",
             )
         kept = re.sub("[\ud800-\udfff]", "\N{REPLACEMENT CHARACTER}", text[:_LONGEST_TEXT])
         found = self.tokenizer(kept, self.special if special is None else special)

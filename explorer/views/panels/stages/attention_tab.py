@@ -22,6 +22,7 @@ from explorer.views.panels.stages.wording import plain
 _CHOICES = ("Attention", "Layer", "Head", "Where it looks from")
 _EMPTY = "Type a sentence: where its tokens look stands here."
 _SLOW = 1 << 22  # numbers
+_LEAST = 0.005  # a share that is spoken of
 
 
 class AttentionTab(QWidget):
@@ -198,8 +199,8 @@ class AttentionTab(QWidget):
         self.map.name = f"{shape.name}, layer {self.layers.currentIndex() + 1}, {self.heads.currentText()}"
         self.map.show_values(shown, queries, keys, shares=True, marked=self._query)
         self._show_picture(shape, run, shown)
-        best = np.argsort(shown[self._query])[::-1][:3]
-        seen = ", ".join(f"{shown_label(keys[key])} {shown[self._query, key]:.2f}" for key in best.tolist())
+        best = [key for key in np.argsort(shown[self._query])[::-1][:3] if shown[self._query, key] >= _LEAST]
+        seen = ", ".join(f"{shown_label(keys[key])} {shown[self._query, key]:.2f}" for key in best)
         way = "Click a patch or row" if shape.queries is Of.PATCHES else "Click a token or row"
         self.words.setText(f"{shown_label(queries[self._query])} looks most at {seen}. {way} for another.")
 

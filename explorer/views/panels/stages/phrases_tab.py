@@ -51,8 +51,9 @@ class PhrasesTab(QWidget):
         self.found = QLabel()
         self.found.setTextFormat(Qt.TextFormat.RichText)
         self.found.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        self.fault = plain()
-        self.fault.hide()
+        self.fault, self.unlike = plain(), plain()
+        for fault in (self.fault, self.unlike):
+            fault.hide()
         self.setAcceptDrops(True)
         self._lay_out()
         self.field.textChanged.connect(self._show_state)
@@ -62,7 +63,6 @@ class PhrasesTab(QWidget):
             field.textChanged.connect(self._show_state)
             field.returnPressed.connect(self.compare_word)
         self.compare.clicked.connect(self.compare_word)
-        session.staging.rejected.connect(self.show_fault)
         self._show_state()
 
     def _lay_out(self) -> None:
@@ -88,6 +88,7 @@ class PhrasesTab(QWidget):
         column.addWidget(heading("The same word in two sentences"))
         column.addLayout(form)
         column.addWidget(self.compare, 0, Qt.AlignmentFlag.AlignLeft)
+        column.addWidget(self.unlike)
         column.addWidget(self.found)
         column.addStretch(1)
 
@@ -97,7 +98,8 @@ class PhrasesTab(QWidget):
         return [line.strip() for line in self.field.toPlainText().splitlines() if line.strip()]
 
     def _show_state(self) -> None:
-        self.fault.hide()
+        for fault in (self.fault, self.unlike):
+            fault.hide()
         count = len(self.phrases)
         self.go.setEnabled(count > 0 and self._encoding is None)
         self.words.setText(
@@ -145,6 +147,7 @@ class PhrasesTab(QWidget):
         if job is not None:
             for ended in (job.finished, job.failed, job.cancelled):
                 ended.connect(self._encoded)
+            job.failed.connect(lambda error: _say(self.fault, error))
         self._show_state()
 
     def _encoded(self, *_outcome: object) -> None:
@@ -154,10 +157,14 @@ class PhrasesTab(QWidget):
     def compare_word(self) -> None:
         """Follow the word through both sentences."""
         if self.compare.isEnabled():
-            self.fault.hide()
-            self._session.staging.compare(
-                self.first.text().strip(), self.second.text().strip(), self.word.text().strip()
-            )
+            fields = (self.first, self.second, self.word)
+            job = self._session.staging.compare(*(field.text().strip() for field in fields))
+            if job is not None:
+                job.failed.connect(self._not_compared)
+
+    def _not_compared(self, error: ExplorerError) -> None:
+        _say(self.unlike, error)
+        self.found.hide()
 
     def show_comparison(self, found: Sequence[TokenComparison]) -> None:
         """Show how alike the word is in both, stage by stage."""
@@ -173,10 +180,10 @@ class PhrasesTab(QWidget):
         self.found.setText(f"<table>{header}{rows}</table>" if found else "")
         self.found.setVisible(bool(found))
 
-    def show_fault(self, error: ExplorerError) -> None:
-        """Say why something could not be done."""
-        self.fault.setText(str(error))
-        self.fault.show()
+
+def _say(label: QLabel, error: ExplorerError) -> None:
+    label.setText(str(error))
+    label.show()
 
 
 def _text_in(event: QDropEvent) -> str | None:
