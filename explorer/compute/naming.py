@@ -20,6 +20,8 @@ _MOST_READ_OF_ALL = 20_000
 # Of a group's rows, those of the commonest labels are asked how central they lie.
 _LEAST_CANDIDATES, _CANDIDATE_SHARE = 30, 12
 _LONGEST = 24
+# A word that tells a tenth as much as the first is there by chance.
+_LEAST_PART = 0.1
 _WORD = re.compile(r"\w+")
 _PIECE_MARKS = "▁Ġ"
 
@@ -99,8 +101,9 @@ def _by_words(
             for word, count in words.items()
             if count > 1 or texts < 10
         }
-        best = sorted((word for word in scores if scores[word] > 0), key=lambda word: (-scores[word], word))
-        names.append(_apart(best))
+        least = _LEAST_PART * max(scores.values(), default=0.0)
+        best = (word for word in scores if scores[word] > max(least, 0.0))
+        names.append(_apart(sorted(best, key=lambda word: (-scores[word], word))))
     return names
 
 

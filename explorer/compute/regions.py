@@ -16,7 +16,10 @@ from explorer.core.labels import Labels
 from explorer.core.regions import Region
 
 _CELLS = 160
-_SMOOTH = 2.0
+# Where the regions found hold less than half of the rows, as on a map of very many islands, neighbours
+# are seen as one: the density is smoothed over more cells.
+_SMOOTH = (2.0, 3.5, 5.0, 7.0)
+_LEAST_COVERED = 0.5
 # A hill's top over the pass to a higher one: below this factor they are one.
 _RISE = 1.35
 # Cells of less than this part of the highest hill's density belong to none.
@@ -64,13 +67,20 @@ def find_regions(
     cells = np.clip(((places - low) / side).astype(np.int64), 0, np.array(shape) - 1)
     flat = cells[:, 0] * shape[1] + cells[:, 1]
     counts = np.bincount(flat, minlength=shape[0] * shape[1]).reshape(shape)
-    density = gaussian_filter(counts.astype(np.float64), _SMOOTH, mode="constant")
-    checkpoint(0.3, "Regions")
-    hills = _hills(density)
-    checkpoint(0.6, "Regions")
+    large: list[int] = []
+    for step, smooth in enumerate(_SMOOTH):
+        smoothed = gaussian_filter(counts.astype(np.float64), smooth, mode="constant")
+        checkpoint(0.2 * step, "Regions")
+        found = _hills(smoothed)
+        sizes = np.bincount(found.ravel()[flat] + 1, minlength=found.max() + 2)[1:]
+        order = [code for code in np.argsort(-sizes, kind="stable").tolist() if sizes[code] >= least]
+        if step and order and sizes[order[0]] > _LEAST_COVERED * len(placed):
+            break  # all has become one
+        density, hills, rows, large = smoothed, found, sizes, order[:MOST_REGIONS]
+        if rows[large].sum() >= _LEAST_COVERED * len(placed):
+            break
+    checkpoint(0.8, "Regions")
     hill = hills.ravel()[flat]
-    rows = np.bincount(hill[hill >= 0], minlength=hills.max() + 1)
-    large = [code for code in np.argsort(-rows, kind="stable") if rows[code] >= least][:MOST_REGIONS]
     members = [placed[hill == code] for code in large]
     names = typical_names(labels, members, xy, "Region")
     regions = []
