@@ -169,8 +169,9 @@ def test_that_a_group_without_labels_has_a_number() -> None:
 def test_that_many_islands_are_seen_as_regions_of_several() -> None:
     rng = np.random.default_rng(0)
     continents = np.array([(x, y) for x in range(4) for y in range(3)]) * 60.0
-    islands = (continents[:, None] + rng.uniform(-20, 20, (12, 30, 2))).reshape(-1, 2)
-    xy = (np.repeat(islands, 200, axis=0) + rng.normal(0, 0.5, (len(islands) * 200, 2))).astype(np.float32)
+    within = np.array([(x, y) for x in range(4) for y in range(3)]) * 11.0
+    islands = (continents[:, None] + within + rng.uniform(-2, 2, (12, 12, 2))).reshape(-1, 2)
+    xy = (np.repeat(islands, 200, axis=0) + rng.normal(0, 1, (len(islands) * 200, 2))).astype(np.float32)
     regions = find_regions(xy)
     assert 6 <= len(regions) <= 24
     assert sum(region.rows for region in regions) >= len(xy) / 2
