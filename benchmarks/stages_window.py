@@ -126,7 +126,7 @@ def main() -> None:
         os.environ["EMBEDDING_EXPLORER_SETTINGS"] = str(Path(folder, "settings.json"))
         window = MainWindow(session)
         window.show()
-        dock = next(dock for dock in window.docks if dock.widget() is window.stages)
+        dock = window.stages.parentWidget()
         dock.raise_()
         for number, (name, make) in enumerate(MODELS.items()):
             own = Path(folder, str(number))

@@ -48,6 +48,7 @@ class Pool:
 
     def __init__(self, listen: Callable[[object], None], device: str = "auto") -> None:
         self.folder = SessionFolder.create()
+        atexit.register(self.close)
         self._listen = listen
         self._guard = threading.Lock()
         self._loads: dict[int, LoadTable] = {}
@@ -66,7 +67,6 @@ class Pool:
 
         They end with this process at the latest.
         """
-        atexit.register(self.close)
         for name in (VECTORS, LAYOUT):
             self._workers[name].start()
 

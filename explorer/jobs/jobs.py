@@ -10,7 +10,7 @@ from os import PathLike, fspath
 
 import numpy as np
 from numpy.typing import NDArray
-from PySide6.QtCore import QObject, Qt, Signal
+from PySide6.QtCore import QObject, Qt, QTimer, Signal
 
 from explorer.compute import protocol
 from explorer.compute.encoders.recognise import dims_of, local_encoders
@@ -94,7 +94,8 @@ class Jobs(QObject):
         self._heard.connect(self._take, Qt.ConnectionType.QueuedConnection)
         self.stages = StageJobs(self._id, lambda title, request: self._start(title, _one(request)))
         self._pool = Pool(self._hear, device)
-        self._pool.start()
+        # The window is drawn before the workers take the processors.
+        QTimer.singleShot(0, self, self._pool.start)
 
     def open_file(
         self,

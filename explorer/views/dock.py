@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QPointF, QSize, Qt
+from collections.abc import Callable
+
+from PySide6.QtCore import QPointF, QSize, Qt, QTimer
 from PySide6.QtGui import QColor, QPainter, QPaintEvent
 from PySide6.QtWidgets import QDockWidget, QWidget
 
@@ -12,13 +14,31 @@ HEIGHT = 10
 
 
 class Dock(QDockWidget):
-    """A panel that can be moved by its grip, floated by a double click on it, tabbed and hidden."""
+    """A panel that can be moved by its grip, floated by a double click on it, tabbed and hidden.
 
-    def __init__(self, title: str, panel: QWidget, parent: QWidget | None = None) -> None:
+    Parameters
+    ----------
+    title : str
+    panel : callable
+        Makes the panel; called once the dock comes into sight, so that a start does not wait for what lies
+        behind other tabs.
+    parent : QWidget, optional
+    """
+
+    def __init__(self, title: str, panel: Callable[[], QWidget], parent: QWidget | None = None) -> None:
         super().__init__(title, parent)
         self.setObjectName(title)
-        self.setWidget(panel)
+        self._make = panel
         self.setTitleBarWidget(Grip(title, self))
+        # Later, as a dock that is coming into sight has no place yet for a panel to know that it is seen.
+        self.visibilityChanged.connect(lambda seen: seen and QTimer.singleShot(0, self, lambda: self.panel))
+
+    @property
+    def panel(self) -> QWidget:
+        """The panel, made now where it was not yet."""
+        if self.widget() is None:
+            self.setWidget(self._make())
+        return self.widget()
 
 
 class Grip(QWidget):

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
 from PySide6.QtCore import QByteArray, QPoint, QRect, Qt
 from PySide6.QtGui import (
     QCloseEvent,
@@ -36,16 +39,18 @@ from explorer.views.menus import Menus
 from explorer.views.panels.answer import AnswerPanel
 from explorer.views.panels.filter_bar import FilterBar
 from explorer.views.panels.index_offer import IndexOffer
-from explorer.views.panels.lookup import LookupPanel
 from explorer.views.panels.notice_bar import NoticeBar
 from explorer.views.panels.query_bar import QueryBar
-from explorer.views.panels.selection import SelectionPanel
 from explorer.views.panels.side_panel import WIDTH, SidePanel
-from explorer.views.panels.stages import StagesPanel
 from explorer.views.panels.status_bar import StatusBar
 from explorer.views.row_commands import RowCommands
 from explorer.views.theme import refresh_theme
 from explorer.views.thumbnails import Thumbnails
+
+if TYPE_CHECKING:
+    from explorer.views.panels.lookup import LookupPanel
+    from explorer.views.panels.selection import SelectionPanel
+    from explorer.views.panels.stages import StagesPanel
 
 LABEL_STEPS = ("none", "few", "fit", "many")
 DOCK_STATE_VERSION = 1
@@ -74,12 +79,7 @@ class MainWindow(QMainWindow):
             demo=self.files.open_demo,
         )
         self.query = QueryBar(session)
-        self.answer = AnswerPanel(session, self.thumbnails)
-        self.lookup = LookupPanel(session)
-        self.stages = StagesPanel(session)
-        self.selection = SelectionPanel(session)
         self.filter = FilterBar(session)
-        self.side = SidePanel(session)
         self.status = StatusBar(session)
         self.notice = NoticeBar(session.notices)
         self.offer = IndexOffer(session)
@@ -90,6 +90,28 @@ class MainWindow(QMainWindow):
         self._connect()
         self._restore()
         self._document_changed()
+
+    # Panels: those that lie behind others are made when they are first wanted
+
+    @property
+    def side(self) -> SidePanel:
+        return self.docks[0].panel
+
+    @property
+    def answer(self) -> AnswerPanel:
+        return self.docks[1].panel
+
+    @property
+    def lookup(self) -> LookupPanel:
+        return self.docks[2].panel
+
+    @property
+    def stages(self) -> StagesPanel:
+        return self.docks[3].panel
+
+    @property
+    def selection(self) -> SelectionPanel:
+        return self.selection_dock.panel
 
     # Making
 
@@ -107,11 +129,15 @@ class MainWindow(QMainWindow):
         column.addWidget(self.stack, 1)
         self.setCentralWidget(middle)
         self.docks = (
-            self._dock("Sources", self.side, Qt.DockWidgetArea.LeftDockWidgetArea),
-            self._dock("Neighbours", self.answer, Qt.DockWidgetArea.RightDockWidgetArea),
-            self._dock("Lookup", self.lookup, Qt.DockWidgetArea.RightDockWidgetArea),
-            self._dock("Stages", self.stages, Qt.DockWidgetArea.RightDockWidgetArea),
-            self._dock("Selection", self.selection, Qt.DockWidgetArea.RightDockWidgetArea),
+            self._dock("Sources", lambda: SidePanel(self.session), Qt.DockWidgetArea.LeftDockWidgetArea),
+            self._dock(
+                "Neighbours",
+                lambda: AnswerPanel(self.session, self.thumbnails),
+                Qt.DockWidgetArea.RightDockWidgetArea,
+            ),
+            self._dock("Lookup", self._make_lookup, Qt.DockWidgetArea.RightDockWidgetArea),
+            self._dock("Stages", self._make_stages, Qt.DockWidgetArea.RightDockWidgetArea),
+            self._dock("Selection", self._make_selection, Qt.DockWidgetArea.RightDockWidgetArea),
         )
         _, right, *tabbed, self.selection_dock = self.docks
         for dock in (*tabbed, self.selection_dock):
@@ -122,10 +148,28 @@ class MainWindow(QMainWindow):
         self.setStatusBar(self.status)
         self.addToolBar(self._top_bar())
 
-    def _dock(self, title: str, widget: QWidget, area: Qt.DockWidgetArea) -> Dock:
-        dock = Dock(title, widget, self)
+    def _dock(self, title: str, panel: Callable[[], QWidget], area: Qt.DockWidgetArea) -> Dock:
+        dock = Dock(title, panel, self)
         self.addDockWidget(area, dock)
         return dock
+
+    def _make_lookup(self) -> LookupPanel:
+        from explorer.views.panels.lookup import LookupPanel
+
+        return LookupPanel(self.session)
+
+    def _make_stages(self) -> StagesPanel:
+        from explorer.views.panels.stages import StagesPanel
+
+        return StagesPanel(self.session)
+
+    def _make_selection(self) -> SelectionPanel:
+        from explorer.views.panels.selection import SelectionPanel
+
+        panel = SelectionPanel(self.session)
+        panel.hovered.connect(self.map.point_out)
+        panel.export_wanted.connect(self.files.save_selection)
+        return panel
 
     def _top_bar(self) -> QToolBar:
         bar = QToolBar("Query")
@@ -192,7 +236,7 @@ class MainWindow(QMainWindow):
             "hide_selected": session.isolating.hide,
             "show_all": session.isolating.show_all,
             "ask_mean": lambda: session.asking.ask_mean(session.document.selection),
-            "copy_labels": self.selection.copy_all,
+            "copy_labels": lambda: self.selection.copy_all(),
             "save_selection": files.save_selection,
             "query": self.go_to_query,
             "filter": self.filter.open_bar,
@@ -219,8 +263,6 @@ class MainWindow(QMainWindow):
         self.answer.hovered.connect(self.map.point_out)
         self.answer.currentChanged.connect(lambda: self.docks[1].setWindowTitle(self.answer.title))
         self.map.pointed_at.connect(self.answer.light_row)
-        self.selection.hovered.connect(self.map.point_out)
-        self.selection.export_wanted.connect(self.files.save_selection)
         self.filter.left.connect(lambda: self.map.canvas.setFocus(Qt.FocusReason.OtherFocusReason))
         only_map = self.actions_by_name["only_map"]
         self.map.tab_pressed.connect(only_map.toggle)
@@ -285,17 +327,13 @@ class MainWindow(QMainWindow):
 
     def go_to_panel(self, step: int) -> None:
         """Go on to the next part of the window that is shown (or, with -1, to the one before)."""
+        side, *answers = (dock.widget() for dock in self.docks)
         entrances = {
             self.query: self.query.field,
             self.offer: self.offer.encoder,
             self.filter: self.filter.field,
             self.stack: self.map.canvas if self.session.document.table is not None else self.start.choose,
-            self.answer: self.answer.entrance,
-            self.lookup: self.lookup.field,
-            self.stages: self.stages.entrance,
-            self.selection: self.selection.list,
-            self.side: self.side.sources.tree,
-        }
+        } | {panel: panel.entrance for panel in (*answers, side) if panel is not None}
         parts = tuple(entrances)
         focused = QApplication.focusWidget()
         at = next((i for i, part in enumerate(parts) if focused and part.isAncestorOf(focused)), -1)

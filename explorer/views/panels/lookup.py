@@ -119,6 +119,11 @@ class LookupPanel(QWidget):
         outer.addWidget(scroll)
         self.setMinimumWidth(240)
 
+    @property
+    def entrance(self) -> QWidget:
+        """What takes the keys when one comes here."""
+        return self.field
+
     # Reading
 
     def _table_changed(self) -> None:

@@ -75,6 +75,11 @@ class SelectionPanel(QWidget):
         self._connect()
         self.refresh()
 
+    @property
+    def entrance(self) -> QWidget:
+        """What takes the keys when one comes here."""
+        return self.list
+
     # Building
 
     def _make_list(self) -> QTableView:

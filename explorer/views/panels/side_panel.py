@@ -58,5 +58,10 @@ class SidePanel(QScrollArea):
         document = session.document
         document.sources_changed.connect(lambda: self.empty.setVisible(not document.sources))
 
+    @property
+    def entrance(self) -> QWidget:
+        """What takes the keys when one comes here."""
+        return self.sources.tree
+
     def sizeHint(self) -> QSize:
         return QSize(WIDTH, 600)
