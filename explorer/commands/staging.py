@@ -69,6 +69,7 @@ class Staging(QObject):
             self._stop()
             self._source = self._killer = None
             self._document.set_model_view(ModelView(given=self._document.model_view.given))
+            self.paths.follow(None)
             self.paths.find()
             if source is not None and self._wanted:
                 self._open(source)

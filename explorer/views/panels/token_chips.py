@@ -38,15 +38,18 @@ class TokenChips(QWidget):
         Most lines that are shown; the last chip then says how many tokens are not. 0 shows all.
     choosable : bool
         Whether a token can be chosen, by the mouse or the arrow keys.
+    hint : str
+        What choosing does, for the tip.
     """
 
     chosen = Signal(int)
 
-    def __init__(self, *, lines: int = 0, choosable: bool = False) -> None:
+    def __init__(self, *, lines: int = 0, choosable: bool = False, hint: str = "") -> None:
         super().__init__()
         self._tokens: tuple[Token, ...] = ()
         self._lines = lines
         self._choosable = choosable
+        self._hint = f"\n{hint}" if hint else ""
         self._marked = -1
         self._laid: tuple[list[QRect], QRect | None] = ([], None)
         self._laid_for = -1  # a width
@@ -125,16 +128,17 @@ class TokenChips(QWidget):
         for number, place in enumerate(places):
             if place.intersects(event.rect()):
                 self._paint(painter, self._tokens[number], place)
-                if number == self._marked:
-                    self._paint_mark(painter, place)
+                if number == (max(self._marked, 0) if self.hasFocus() else self._marked):
+                    self._paint_mark(painter, place, faint=self._marked < 0)
         if rest is not None:
             painter.setPen(QColor(current_colours().quiet))
             painter.setFont(self.font())
             left = len(self._tokens) - len(places)
             painter.drawText(rest, Qt.AlignmentFlag.AlignCenter, f"+ {left:,}")
 
-    def _paint_mark(self, painter: QPainter, place: QRect) -> None:
-        painter.setPen(QPen(QColor(current_colours().accent), 1.5))
+    def _paint_mark(self, painter: QPainter, place: QRect, *, faint: bool) -> None:
+        colours = current_colours()
+        painter.setPen(QPen(QColor(colours.quiet if faint else colours.accent), 1.5))
         painter.setBrush(Qt.BrushStyle.NoBrush)
         painter.drawRoundedRect(QRectF(place).adjusted(0.75, 0.75, -0.75, -0.75), 6, 6)
 
@@ -187,7 +191,8 @@ class TokenChips(QWidget):
     def event(self, event: QEvent) -> bool:
         if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
             found = self._token_at(event.pos())
-            QToolTip.showText(event.globalPos(), _words(self._tokens[found]) if found >= 0 else "", self)
+            tip = _words(self._tokens[found]) if found >= 0 else ""
+            QToolTip.showText(event.globalPos(), f"{tip}{self._hint}" if tip else "", self)
             return True
         return super().event(event)
 

@@ -35,8 +35,8 @@ class StagesPanel(QWidget):
         self._tokens_of_chips: list[int] = []
         self.form = InputForm()
         self.model = plain()
-        self.chips = TokenChips(lines=_LINES_OF_CHIPS, choosable=True)
-        self.chips.setToolTip("Click a token to see its way over the map alone, and where it looks")
+        hint = "Click to see its way over the map alone, and where it looks."
+        self.chips = TokenChips(lines=_LINES_OF_CHIPS, choosable=True, hint=hint)
         self.remark = plain()
         self.values = ValuesTab(session.staging)
         self.attention = AttentionTab(session)
