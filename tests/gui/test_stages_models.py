@@ -261,7 +261,7 @@ def test_that_a_window_closed_in_mid_run_leaves_nothing_behind(
     qtbot: QtBot, window: MainWindow, tmp_path: Path
 ) -> None:
     opened(qtbot, window.session, str(demos()[0].path))
-    next(dock for dock in window.docks if dock.widget() is window.stages).raise_()
+    window.stages.parentWidget().raise_()
     document = window.session.document
     qtbot.waitUntil(lambda: document.model_view.model is not None, timeout=60_000)
     window.stages.form.field.setText("the king went up " * 400)

@@ -91,6 +91,18 @@ def test_that_a_word_none_of_which_is_known_leaves_a_sentence(qtbot: QtBot, pane
     assert "None of these words" in panel.remark.text()
 
 
+def test_that_a_panel_without_a_model_shows_no_empty_choices(qtbot: QtBot, bare_session: Session) -> None:
+    made = StagesPanel(bare_session)
+    qtbot.addWidget(made)
+    made.show()
+    form, attention = made.form, made.attention
+    for choice in (form.side, form.heads, form.special, form.events, form.picture):
+        assert not choice.isVisibleTo(made)
+    for choice in (attention.kinds, attention.layers, attention.heads, attention.queries):
+        assert not choice.isVisibleTo(attention)
+    assert made.model.text() == "Open a checkpoint to look into its model."
+
+
 def test_that_phrases_open_as_a_table_of_their_own_and_the_model_stays(
     qtbot: QtBot, panel: StagesPanel
 ) -> None:

@@ -73,6 +73,7 @@ class InputForm(QWidget):
         self.special.toggled.connect(lambda: self.settled.emit())
         for combo in (self.side, self.heads):
             combo.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
+        self._fill(None)
         self.show_model(None)
 
     def _lay_out(self) -> None:
