@@ -1,4 +1,7 @@
-"""What the window does with files: choosing, dropping, saving; and its few dialogs."""
+"""What the window does with files: choosing, dropping, saving; and its few dialogs.
+
+Dialogs are imported as they are opened: a start does not wait for them.
+"""
 
 from __future__ import annotations
 
@@ -17,13 +20,7 @@ from explorer.core.table import Role
 from explorer.demos import find_demo
 from explorer.document.settings import save_settings
 from explorer.export.save import save_png, save_svg, to_image
-from explorer.export.tables import write_neighbours_csv
 from explorer.readers.index_files import is_index, is_whole
-from explorer.views.dialogs.about import about_text, shortcuts_text
-from explorer.views.dialogs.quarantined import QuarantinedRows
-from explorer.views.dialogs.recall import RecallDialog
-from explorer.views.dialogs.table_picker import TablePicker
-from explorer.views.dialogs.text_dialog import TextDialog
 
 if TYPE_CHECKING:
     from explorer.views.main_window import MainWindow
@@ -89,6 +86,8 @@ class FileCommands(QObject):
 
     def choose_table(self, path: str | None = None) -> None:
         """Show the tables of an open file to choose from."""
+        from explorer.views.dialogs.table_picker import TablePicker
+
         source = self._session.document.source_at(path or self._shown_path())
         if source is not None:
             TablePicker(self._session, source, self._window).open()
@@ -137,6 +136,8 @@ class FileCommands(QObject):
 
     def save_neighbours(self) -> None:
         """Save the answer's rows as CSV."""
+        from explorer.export.tables import write_neighbours_csv
+
         document = self._session.document
         if document.answer is None or document.table is None:
             return
@@ -190,6 +191,8 @@ class FileCommands(QObject):
 
     def show_quarantined(self) -> None:
         """List the rows that are left out, with the reason."""
+        from explorer.views.dialogs.quarantined import QuarantinedRows
+
         table = self._session.document.table
         if table is not None and is_index(Path(table.path)) and table.listing.role is Role.IMAGES:
             self.show_remarks(table.path)
@@ -214,14 +217,22 @@ class FileCommands(QObject):
 
     def show_recall(self) -> None:
         """Measure how well captions and pictures of the shown index find each other."""
+        from explorer.views.dialogs.recall import RecallDialog
+
         RecallDialog(self._session, self._window).open()
 
     def show_shortcuts(self) -> None:
         """List every key."""
+        from explorer.views.dialogs.about import shortcuts_text
+        from explorer.views.dialogs.text_dialog import TextDialog
+
         TextDialog("Keyboard shortcuts", shortcuts_text(), self._window).open()
 
     def show_about(self) -> None:
         """Say what this program is."""
+        from explorer.views.dialogs.about import about_text
+        from explorer.views.dialogs.text_dialog import TextDialog
+
         TextDialog("About Embedding Explorer", about_text(), self._window).open()
 
     def remember(self) -> None:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QStackedWidget, QWidget
 
 from explorer.commands import Session
-from explorer.views.panels.gallery import GalleryPanel
 from explorer.views.panels.neighbours import NeighboursPanel
 from explorer.views.thumbnails import Thumbnails
+
+if TYPE_CHECKING:
+    from explorer.views.panels.gallery import GalleryPanel
 
 
 class AnswerPanel(QStackedWidget):
@@ -24,14 +28,27 @@ class AnswerPanel(QStackedWidget):
     def __init__(self, session: Session, thumbnails: Thumbnails, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._session = session
+        self._thumbnails = thumbnails
+        self._gallery: GalleryPanel | None = None
         self.neighbours = NeighboursPanel(session, thumbnails)
-        self.gallery = GalleryPanel(session, thumbnails)
-        for panel in (self.neighbours, self.gallery):
-            self.addWidget(panel)
-            panel.hovered.connect(self.hovered)
-            panel.header.switched.connect(self._switch)
+        self._add(self.neighbours)
         session.document.table_changed.connect(self.refresh)
         self.refresh()
+
+    @property
+    def gallery(self) -> GalleryPanel:
+        """The answer as pictures; made when it is first wanted."""
+        if self._gallery is None:
+            from explorer.views.panels.gallery import GalleryPanel
+
+            self._gallery = GalleryPanel(self._session, self._thumbnails)
+            self._add(self._gallery)
+        return self._gallery
+
+    def _add(self, panel: NeighboursPanel | GalleryPanel) -> None:
+        self.addWidget(panel)
+        panel.hovered.connect(self.hovered)
+        panel.header.switched.connect(self._switch)
 
     def refresh(self) -> None:
         """Show the form that suits the table and the person's wish: captions are read, pictures seen."""
@@ -48,21 +65,23 @@ class AnswerPanel(QStackedWidget):
     @property
     def title(self) -> str:
         """What is shown, in a word."""
-        return "Pictures" if self.currentWidget() is self.gallery else "Neighbours"
+        return "Pictures" if self.currentWidget() is self._gallery else "Neighbours"
 
     @property
     def entrance(self) -> QWidget:
         """What takes the keys when one comes here."""
-        return self.gallery.view if self.currentWidget() is self.gallery else self.neighbours.list
+        return self.gallery.view if self.currentWidget() is self._gallery else self.neighbours.list
 
     def light_row(self, row: int) -> None:
         """Light up a row that is pointed at elsewhere; -1 none."""
         self.neighbours.light_row(row)
-        self.gallery.light_row(row)
+        if self._gallery is not None:
+            self._gallery.light_row(row)
 
     def close_down(self) -> None:
         """End what goes on beside the window."""
-        self.gallery.close_down()
+        if self._gallery is not None:
+            self._gallery.close_down()
 
     def _switch(self, gallery: bool) -> None:
         if self._speaks:
