@@ -46,7 +46,8 @@ def test_that_a_click_opens_a_stage_large_and_another_closes_it(qtbot: QtBot, pa
     type_in(qtbot, panel, SENTENCE)
     card = next(card for card in panel.values.list.cards if card.name == "after layer 1")
     qtbot.mouseClick(card, Qt.MouseButton.LeftButton)
-    assert panel.values.detail.isVisible()
+    large = panel.values.map
+    qtbot.waitUntil(lambda: panel.values.detail.isVisible() and large.frame.height() <= large.height())
     run = panel._session.document.model_view.run
     values = run.stages["after layer 1"].values
     assert panel.values.map.words_of(2, 7) == f"are · column 7: {values[2, 7]:.4g}"
