@@ -13,7 +13,7 @@ from explorer.commands.opening import Opening
 from explorer.core.listing import LoadedTable
 from explorer.core.pictures import Verdict
 from explorer.core.table import Role
-from explorer.core.wording import counted
+from explorer.core.wording import counted, unmatched_words
 from explorer.document import Document
 
 
@@ -59,10 +59,12 @@ class IndexNews(QObject):
         actions = []
         if waiting and not self._indexing.is_running:
             actions.append(("Go on", lambda: self._indexing.go_on(path)))
-        if bad or repeated:
+        unmatched = len(source.listing.manifest.unmatched_captions)
+        if bad or repeated or unmatched:
             actions.append(("Show those", lambda: self.remarks_wanted.emit(path)))
         if actions or is_new:
-            self._notices.tell(words(Path(path).name, table.listing.rows, waiting, bad, repeated), *actions)
+            text = words(Path(path).name, table.listing.rows, waiting, bad, repeated, unmatched)
+            self._notices.tell(text, *actions)
 
 
 def counts_of(table: LoadedTable) -> tuple[int, int, int]:
@@ -75,7 +77,7 @@ def counts_of(table: LoadedTable) -> tuple[int, int, int]:
     return waiting, bad, repeated
 
 
-def words(name: str, rows: int, waiting: int, bad: int, repeated: int) -> str:
+def words(name: str, rows: int, waiting: int, bad: int, repeated: int, unmatched: int = 0) -> str:
     """The state of an index in one or two sentences."""
     usable = rows - waiting - bad
     have = "has" if usable == 1 else "have"
@@ -88,4 +90,4 @@ def words(name: str, rows: int, waiting: int, bad: int, repeated: int) -> str:
     text = "; ".join(parts) + "."
     if waiting:
         text += f" {counted(waiting, 'picture')} {'is' if waiting == 1 else 'are'} not indexed yet."
-    return text
+    return f"{text} {unmatched_words(unmatched)}" if unmatched else text

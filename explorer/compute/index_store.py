@@ -221,11 +221,17 @@ def open_store(path: Path, manifest: Manifest, *, new: bool) -> Iterator[IndexSt
             store.describe(complete=False)
             yield store
     except OSError as error:
-        if error.filename is not None and not str(error.filename).startswith(str(path)):
+        if error.filename is not None and not _is_within(Path(os.fsdecode(error.filename)), path):
             raise
         raise ExplorerError(
             f"The index {path} cannot be written to: {error.strerror or error}.", "Choose another place."
         ) from error
+
+
+def _is_within(file: Path, index: Path) -> bool:
+    """Whether a file is the index's, or one of the folders that lead to it."""
+    file, index = file.absolute(), index.absolute()
+    return file == index or index in file.parents or file in index.parents
 
 
 def empty_rows(paths: Sequence[bytes], sizes: Sequence[int], times: Sequence[int]) -> pa.Table:

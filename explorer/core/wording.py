@@ -10,6 +10,11 @@ def counted(count: int, noun: str) -> str:
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
+def unmatched_words(count: int) -> str:
+    """That so many names in lists of captions are no picture's."""
+    return f"{counted(count, 'name')} in the captions {'belongs' if count == 1 else 'belong'} to no picture."
+
+
 def time_left(seconds: float) -> str:
     """A time that is still to go, in words, e.g. ``"2 s left"``."""
     if seconds < 90:

@@ -292,6 +292,9 @@ def test_that_what_would_spoil_something_is_refused(tmp_path, update, encoder):
         update()
     assert not (tmp_path / "index").exists()
     names = write_pictures(tmp_path / "pictures", 2)
+    (tmp_path / "file").touch()
+    with pytest.raises(ExplorerError, match=r"The index .*inside/it cannot be written to: Not a directory"):
+        update_index(tmp_path / "pictures", encoder, tmp_path / "file" / "inside" / "it")
     update()
     for name in names:  # a network drive that is gone looks like this
         (tmp_path / "pictures" / name).unlink()

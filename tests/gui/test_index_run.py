@@ -20,7 +20,7 @@ from window_driver import drop
 from explorer.commands import Session
 from explorer.readers.index_places import indexes_of
 from explorer.views import file_commands
-from explorer.views.dialogs.verdicts import BAD, EVERY, REPEATED, WAITING, Verdicts
+from explorer.views.dialogs.verdicts import BAD, EVERY, REPEATED, UNMATCHED, WAITING, Verdicts
 from explorer.views.main_window import MainWindow
 
 
@@ -82,6 +82,7 @@ def bad_files() -> int:
 def test_that_a_dropped_folder_is_indexed_and_what_was_left_out_is_told(
     qtbot: QtBot, watched: MainWindow, folder: Path
 ) -> None:
+    (folder / "captions.csv").write_text("image,caption\nscene-0003.png,a scene\nabsent.png,nothing\n")
     drop(watched, folder)
     offered(qtbot, watched)
     offer, rows = watched.offer, 13 + bad_files()
@@ -99,12 +100,21 @@ def test_that_a_dropped_folder_is_indexed_and_what_was_left_out_is_told(
     qtbot.waitUntil(watched.notice.isVisible, timeout=10_000)
     assert watched.notice.text.text() == (
         f"13 of {rows} pictures in odd ones-index have a vector; {bad_files()} could not be used; "
-        "1 is the same as an earlier one."
+        "1 is the same as an earlier one. 1 name in the captions belongs to no picture."
     )
     press(watched, "Show those")
     listed = watched.findChild(Verdicts).model.shown
     assert [remark.picture for remark in listed if remark.verdict == "cut off"] == ["cut.png"]
     assert [remark.reason for remark in listed if remark.picture == "more/copy.png"] == ["scene-0003.png"]
+    dialog = watched.findChild(Verdicts)
+    dialog.which.setCurrentText(UNMATCHED)
+    assert [(remark.picture, remark.reason) for remark in dialog.model.shown] == [
+        ("absent.png", "named in captions.csv")
+    ]
+    dialog.copy.click()
+    assert QApplication.clipboard().text().splitlines()[1].startswith("\tabsent.png\t")
+    dialog.list.activated.emit(dialog.model.index(0, 0))  # leads nowhere
+    dialog.close()
     assert watched.session.document.pictures is not None
     assert indexes_of(folder) == (folder.parent / "odd ones-index",)
 

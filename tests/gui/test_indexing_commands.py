@@ -85,7 +85,7 @@ def test_that_a_paused_run_stands_still_while_queries_are_answered(qtbot, indexi
     assert run_of(indexing).paused
     said: list[int] = []
     indexing.document.index_run_changed.connect(lambda: said.append(run_of(indexing).progress.done))
-    job = indexing.jobs.encode(demo.CLIP, ["a red heart"])
+    job = indexing.jobs.encoders.encode(demo.CLIP, ["a red heart"])
     with qtbot.waitSignal(job.finished, timeout=5000):
         pass
     qtbot.wait(800)
@@ -98,7 +98,7 @@ def test_that_a_paused_run_stands_still_while_queries_are_answered(qtbot, indexi
     wait_for_pictures(qtbot, indexing, stood + 1)
     # A query goes ahead of the batches.
     began = time.monotonic()
-    with qtbot.waitSignal(indexing.jobs.encode(demo.CLIP, ["a blue star"]).finished, timeout=5000):
+    with qtbot.waitSignal(indexing.jobs.encoders.encode(demo.CLIP, ["a blue star"]).finished, timeout=5000):
         pass
     assert time.monotonic() - began < 1
     assert indexing.indexing.is_running
@@ -199,4 +199,7 @@ def test_that_the_state_of_an_index_is_told_in_good_english() -> None:
     assert words("a.index", 9, 1, 0, 1) == (
         "8 of 9 pictures in a.index have a vector; 1 is the same as an earlier one. "
         "1 picture is not indexed yet."
+    )
+    assert words("a.index", 2, 0, 0, 0, 3) == (
+        "2 of 2 pictures in a.index have a vector. 3 names in the captions belong to no picture."
     )

@@ -1,4 +1,4 @@
-"""The pictures of an index that have no vector or repeat an earlier one, each with its reason."""
+"""The pictures of an index that have no vector or repeat an earlier one, and captions without a picture."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ from PySide6.QtWidgets import (
 from explorer.commands import Notices
 from explorer.core.errors import ExplorerError
 from explorer.core.pictures import Verdict
-from explorer.core.wording import counted
+from explorer.core.wording import counted, unmatched_words
 from explorer.export.tables import write_rows_csv
-from explorer.readers.index_remarks import TWIN, Remark
+from explorer.readers.index_remarks import NO_PICTURE, TWIN, Remark
 from explorer.views.label_text import shown_label
 from explorer.views.panels.form import quiet
 from explorer.views.theme import figures
@@ -34,7 +34,8 @@ from explorer.views.theme import figures
 COLUMNS = ("row", "picture", "verdict", "reason")
 HEADINGS = ("Row", "Picture", "Verdict", "Reason")
 EVERY, BAD, REPEATED, WAITING = "All", "Could not be used", "Same as an earlier one", "Not indexed yet"
-_KINDS = {TWIN: REPEATED, str(Verdict.PENDING): WAITING}
+UNMATCHED = "Caption without a picture"
+_KINDS = {TWIN: REPEATED, NO_PICTURE: UNMATCHED, str(Verdict.PENDING): WAITING}
 ROW_HEIGHT = 26
 _LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 _RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
@@ -69,9 +70,9 @@ class Verdicts(QDialog):
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.resize(760, 520)
         kinds = Counter(map(_kind, remarks))
-        self.about = quiet(_about(kinds[BAD], kinds[REPEATED], kinds[WAITING]))
+        self.about = quiet(_about(kinds[BAD], kinds[REPEATED], kinds[WAITING], kinds[UNMATCHED]))
         self.which = QComboBox()
-        self.which.addItems([EVERY, *(kind for kind in (BAD, REPEATED, WAITING) if kinds[kind])])
+        self.which.addItems([EVERY, *(kind for kind in (BAD, REPEATED, WAITING, UNMATCHED) if kinds[kind])])
         self.which.setAccessibleName("Which pictures")
         self.which.currentTextChanged.connect(self._narrow)
         self.filter = QLineEdit()
@@ -81,7 +82,7 @@ class Verdicts(QDialog):
         self.filter.textChanged.connect(self._narrow)
         self.model = RemarkModel(self._remarks, self)
         self.list = _list(self.model)
-        self.list.activated.connect(lambda index: self.row_chosen.emit(self.model.shown[index.row()].row))
+        self.list.activated.connect(self._choose)
         self.count = quiet()
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
         self.copy = buttons.addButton("Copy", QDialogButtonBox.ButtonRole.ActionRole)
@@ -106,6 +107,11 @@ class Verdicts(QDialog):
         column.addLayout(below)
         self._narrow()
         self.list.setFocus()
+
+    def _choose(self, index: QModelIndex) -> None:
+        row = self.model.shown[index.row()].row
+        if row is not None:
+            self.row_chosen.emit(row)
 
     def _narrow(self) -> None:
         which, typed = self.which.currentText(), self.filter.text().strip().casefold()
@@ -134,7 +140,7 @@ class Verdicts(QDialog):
         """Put the selected rows, or all that are listed, on the clipboard: a line each, with tabs."""
         chosen = sorted(index.row() for index in self.list.selectionModel().selectedRows())
         remarks = [self.model.shown[place] for place in chosen] or self.model.shown
-        lines = ["\t".join(HEADINGS), *("\t".join(map(shown_label, _texts(remark))) for remark in remarks)]
+        lines = ["\t".join(HEADINGS), *("\t".join(map(_shown, _texts(remark))) for remark in remarks)]
         QGuiApplication.clipboard().setText("\n".join(lines))
 
     def ask_where(self) -> None:
@@ -186,21 +192,28 @@ class RemarkModel(QAbstractTableModel):
         if role == Qt.ItemDataRole.TextAlignmentRole and index.column() == 0:
             return _RIGHT
         if role == Qt.ItemDataRole.DisplayRole:
-            return f"{remark.row:,}" if index.column() == 0 else shown_label(_texts(remark)[index.column()])
+            if index.column() == 0:
+                return "" if remark.row is None else f"{remark.row:,}"
+            return _shown(_texts(remark)[index.column()])
         if role == Qt.ItemDataRole.ToolTipRole and index.column() in (1, 3):
-            return shown_label(_texts(remark)[index.column()])
+            return _shown(_texts(remark)[index.column()])
         return None
 
 
 def _texts(remark: Remark) -> tuple[str, str, str, str]:
-    return str(remark.row), remark.picture, remark.verdict, remark.reason
+    row = "" if remark.row is None else str(remark.row)
+    return row, remark.picture, remark.verdict, remark.reason
+
+
+def _shown(text: str) -> str:
+    return shown_label(text) if text else ""
 
 
 def _kind(remark: Remark) -> str:
     return _KINDS.get(remark.verdict, BAD)
 
 
-def _about(bad: int, repeated: int, waiting: int) -> str:
+def _about(bad: int, repeated: int, waiting: int, unmatched: int) -> str:
     words = []
     if bad:
         words.append(f"{counted(bad, 'picture')} could not be used: kept in place, without a vector.")
@@ -213,6 +226,8 @@ def _about(bad: int, repeated: int, waiting: int) -> str:
         words.append(f"{repeated:,} {are}, counted once.")
     if waiting:
         words.append(f"{counted(waiting, 'picture')} {'is' if waiting == 1 else 'are'} not indexed yet.")
+    if unmatched:
+        words.append(unmatched_words(unmatched))
     return " ".join(words) or "Every picture has a vector, and none is there twice."
 
 
