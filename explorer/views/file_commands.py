@@ -19,7 +19,7 @@ from explorer.core.labels import label_of
 from explorer.core.table import Role
 from explorer.demos import find_demo
 from explorer.document.settings import save_settings
-from explorer.export.save import save_png, save_svg, to_image
+from explorer.export.save import save_pdf, save_png, save_svg, to_image
 from explorer.readers.index_files import is_index, is_whole
 
 if TYPE_CHECKING:
@@ -30,7 +30,9 @@ PICTURES = {
     "PNG picture, 1× (*.png)": 1,
     "PNG picture, 4× (*.png)": 4,
     "SVG drawing (*.svg)": 0,
+    "PDF page (*.pdf)": 0,
 }
+DRAWINGS = {".svg": save_svg, ".pdf": save_pdf}
 ROW_FILES = {
     "Comma-separated values (*.csv)": (".csv", False),
     "Comma-separated values with vectors (*.csv)": (".csv", True),
@@ -127,9 +129,11 @@ class FileCommands(QObject):
         if path is None:
             return
         figure = self._window.map.picture()
-        if path.suffix.lower() == ".svg" or PICTURES.get(chosen) == 0:
-            target = path.with_suffix(".svg")
-            self._write(target, lambda: save_svg(figure, target))
+        wished = next((ending for ending in DRAWINGS if ending in chosen), path.suffix.lower())
+        ending = path.suffix.lower() if path.suffix.lower() in DRAWINGS else wished
+        if ending in DRAWINGS:
+            target = path.with_suffix(ending)
+            self._write(target, lambda: DRAWINGS[ending](figure, target))
         else:
             target = path if path.suffix.lower() == ".png" else path.with_name(path.name + ".png")
             self._write(target, lambda: save_png(figure, target, PICTURES.get(chosen, COPY_SCALE)))

@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+import pytest
+from map_driver import rest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication, QImage
 from PySide6.QtWidgets import QApplication, QPushButton
@@ -69,6 +71,31 @@ def test_that_the_saved_picture_has_the_pixels_asked_for(open_window: MainWindow
         image = QImage(str(path))
         assert image.width() == figure.viewport.width * scale
     assert figure.title.startswith("words.txt")
+
+
+def test_that_a_drawing_is_saved_in_the_form_chosen(
+    open_window: MainWindow, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for chosen, name, start in (
+        ("PDF page (*.pdf)", "a.pdf", b"%PDF"),
+        ("SVG drawing (*.svg)", "b.svg", b"<?xml"),
+        ("PNG picture, 2× (*.png)", "c.png", b"\x89PNG"),
+    ):
+        typed = tmp_path / Path(name).stem
+        monkeypatch.setattr(open_window.files, "_ask_where", lambda *_, typed=typed, by=chosen: (typed, by))
+        open_window.files.save_picture()
+        assert (tmp_path / name).read_bytes().startswith(start)
+
+
+def test_that_the_saved_picture_has_the_labels_that_are_seen(qtbot: QtBot, open_window: MainWindow) -> None:
+    view = open_window.map
+    view.zoom(3)
+    view.zoom(1 / 2)
+    rest(qtbot, open_window)
+    seen = {label.row for label in view.canvas.item.figure.labels}
+    saved = {label.row for label in view.picture().labels}
+    assert len(seen) > 5
+    assert len(seen ^ saved) <= 0.2 * len(seen)
 
 
 def test_that_the_copied_picture_is_on_the_clipboard(open_window: MainWindow) -> None:

@@ -105,11 +105,12 @@ class FigureMaker:
         self.fitted_scale = 1.0
 
     def another(self) -> FigureMaker:
-        """A maker of the same figures that keeps nothing of what this one goes on to make."""
+        """A maker of the same figures, with the labels that are seen, which changes nothing of this one's."""
         made = FigureMaker(self._document, self._cache, self._pictures, self._index_of)
         made.facts, made.colours, made.fitted_scale = self.facts, self.colours, self.fitted_scale
         made.places.camera = self.places.camera
-        made._dense = self._dense
+        made._dense, made._placement, made._named = self._dense, self._placement, self._named
+        made._standing, made._chosen, made._unseen = self._standing, self._chosen, self._unseen
         return made
 
     def table_changed(self) -> None:
