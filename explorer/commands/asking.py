@@ -295,7 +295,7 @@ class Asking(QObject):
         if not texts and not pictures:
             self._find_sum(encoder, question, in_place)
             return
-        job = self._jobs.encode(encoder.path, texts, pictures)
+        job = self._jobs.encoders.encode(encoder.path, texts, pictures)
         self._search = job
 
         def arrived(encoded: EncodedParts) -> None:

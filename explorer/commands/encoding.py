@@ -91,7 +91,7 @@ class Encoding(QObject):
             if manifest is not None and source.path not in self._foreseen:
                 self._foreseen.add(source.path)
                 if Path(manifest.encoder.path).exists():
-                    self._jobs.open_encoder(manifest.encoder.path)
+                    self._jobs.encoders.open(manifest.encoder.path)
 
     def use(self, encoder: str) -> None:
         """Load an encoder for the shown table: a folder, a file, or the name of a cached model."""
@@ -124,7 +124,7 @@ class Encoding(QObject):
             if each.kind == "CLIP"
         ]
         cached = [
-            EncoderChoice(model.name, str(model.path), "model cache") for model in self._jobs.local_encoders()
+            EncoderChoice(model.name, str(model.path), "model cache") for model in self._jobs.encoders.local()
         ]
         names = {choice.path: choice.name for choice in (*demo, *cached)}
         used = [
@@ -138,7 +138,7 @@ class Encoding(QObject):
         return tuple(known.values())
 
     def _load(self, table: LoadedTable, encoder: str, arrived: Callable[[EncoderInfo], None]) -> None:
-        job = self._jobs.open_encoder(encoder, table.path if table.encoder is not None else None)
+        job = self._jobs.encoders.open(encoder, table.path if table.encoder is not None else None)
         self._loading = job
 
         def fits(info: EncoderInfo) -> None:

@@ -113,7 +113,7 @@ class Indexing(QObject):
     def _run(self, order: _Order) -> None:
         name = Path(order.encoder).name
         run = IndexRun(order.folder, order.index, name, IndexProgress("Loading the encoder"))
-        job = self._jobs.index_folder(order.folder, order.encoder, order.index, order.captions)
+        job = self._jobs.encoders.index_folder(order.folder, order.encoder, order.index, order.captions)
         self._job = job
         job.told.connect(lambda news: self._told(job, news))
         job.paused_changed.connect(lambda paused: self._show(job, paused=paused))

@@ -78,7 +78,7 @@ class Judging(QObject):
 
         if self._classifying is not None:
             self._classifying.cancel()  # the classes typed last count
-        self._classifying = job = self._jobs.encode(encoder.path, sentences)
+        self._classifying = job = self._jobs.encoders.encode(encoder.path, sentences)
         job.finished.connect(encoded)
         job.failed.connect(self._notices.error)
 
@@ -100,7 +100,7 @@ class Judging(QObject):
         if table is None:
             return None
         key = table.key
-        job = self._jobs.evaluate(table.path)
+        job = self._jobs.encoders.evaluate(table.path)
 
         def arrived(retrieval: Retrieval) -> None:
             shown = self._document.table

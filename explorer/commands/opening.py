@@ -173,7 +173,7 @@ class Opening(QObject):
         """Whether what was opened is an encoder that may have made another table's vectors."""
         if not asked or table.path == listing.path:
             return False
-        dims = self._jobs.encoder_dims(asked, [entry.name for entry in listing.tables])
+        dims = self._jobs.encoders.dims(asked, [entry.name for entry in listing.tables])
         return dims is not None and (table.encoder is not None or table.listing.dim in dims)
 
     def _failed(self, error: ExplorerError, path: str, joined: dict) -> None:

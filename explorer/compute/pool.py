@@ -13,26 +13,18 @@ from explorer.compute.protocol import (
     VECTORS,
     Cancel,
     Done,
-    EncodeQuery,
-    Evaluate,
     Failed,
-    IndexFolder,
-    LayOut,
     LoadTable,
-    OpenEncoder,
     Pause,
     ReleaseTable,
     Request,
     RestoreTable,
     Resume,
-    StageRequest,
     Stopped,
 )
 from explorer.compute.sharing import SessionFolder, table_group
 from explorer.compute.worker import NOBODY, Worker
 from explorer.core.listing import LoadedTable
-
-_ENCODING = (OpenEncoder, EncodeQuery, IndexFolder, Evaluate)
 
 
 class Pool:
@@ -80,21 +72,21 @@ class Pool:
                 self._loads = {i: load for i, load in self._loads.items() if load.key != request.key}
         if isinstance(request, ReleaseTable):
             self.folder.drop(table_group(request.key))
-        worker = self._worker_of(request)
+        worker = self._workers[request.worker]
         worker.start()
         worker.send(request)
 
     def cancel(self, request: Request) -> None:
         """Ask for a request to stop; its worker answers Stopped, or Done where it was quicker."""
-        self._worker_of(request).send(Cancel(request.id))
+        self._workers[request.worker].send(Cancel(request.id))
 
     def pause(self, request: Request) -> None:
         """Have a request stand still at its next checkpoint."""
-        self._worker_of(request).send(Pause(request.id))
+        self._workers[request.worker].send(Pause(request.id))
 
     def resume(self, request: Request) -> None:
         """Let a paused request go on."""
-        self._worker_of(request).send(Resume(request.id))
+        self._workers[request.worker].send(Resume(request.id))
 
     def pid(self, name: str) -> int | None:
         """The process id of a worker."""
@@ -108,13 +100,6 @@ class Pool:
         for worker in self._workers.values():
             worker.close()
         self.folder.remove()
-
-    def _worker_of(self, request: Request) -> Worker:
-        if isinstance(request, _ENCODING):
-            return self._workers[ENCODER]
-        if isinstance(request, StageRequest):
-            return self._workers[STAGES]
-        return self._workers[LAYOUT if isinstance(request, LayOut) else VECTORS]
 
     def _hear(self, message: object) -> None:
         if isinstance(message, Done | Failed | Stopped):

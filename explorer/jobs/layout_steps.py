@@ -2,38 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Mapping
-from dataclasses import dataclass, replace
-from typing import Any
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from explorer.compute import protocol
 from explorer.compute.costs import layout_costs
-from explorer.compute.protocol import BuildGraph, Request
+from explorer.compute.protocol import BuildGraph
 from explorer.core.errors import ExplorerError
 from explorer.core.layout import LayoutSettings
 from explorer.core.listing import LoadedTable
 from explorer.core.results import Metric, NeighbourGraph
+from explorer.jobs.steps import Step, Steps
 
 # So many rows can be laid out on any machine.
 _SURELY_FIT = 200_000
 # Fewer are laid out by the processor before a graphics card has been got going.
 _LEAST_ON_CARD = 100_000
 _MAP_NEIGHBOURS = 14
-
-
-@dataclass(frozen=True)
-class Step:
-    """One request of a job, and which part of the job's progress is its."""
-
-    request: Request
-    start: float = 0.0
-    end: float = 1.0
-
-
-Steps = Generator[Step, Any, Any]
 
 
 class LayoutSteps:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from explorer.compute import protocol
-from explorer.compute.protocol import Request
 from explorer.document.sources import Source
 from explorer.jobs.job import Job
+from explorer.jobs.runner import Runner
 
 STAGES_WORKER = protocol.STAGES
 """Its name, as ``Jobs.worker_restarted`` gives it."""
@@ -18,15 +18,11 @@ class StageJobs:
 
     Parameters
     ----------
-    number : callable
-        Gives a new request's number.
-    start : callable
-        Starts a job of a title and a request.
+    runner : Runner
     """
 
-    def __init__(self, number: Callable[[], int], start: Callable[[str, Request], Job]) -> None:
-        self._number = number
-        self._start = start
+    def __init__(self, runner: Runner) -> None:
+        self._runner = runner
 
     def open(self, source: Source, heads: int | None = None) -> Job:
         """Open the model: finishes with a StageModelInfo.
@@ -34,8 +30,8 @@ class StageJobs:
         In all of these, ``heads`` says into how many the attention is split, where no shape tells and the
         usual number is wrong.
         """
-        request = protocol.OpenStageModel(self._number(), _told(source), heads=heads)
-        return self._start("Opening the model", request)
+        request = protocol.OpenStageModel(self._runner.number(), _told(source), heads=heads)
+        return self._runner.ask("Opening the model", request)
 
     def run(
         self,
@@ -63,25 +59,29 @@ class StageJobs:
         heads : int, optional
         """
         request = protocol.RunStages(
-            self._number(), _told(source), text, ids, picture, side, special, heads=heads
+            self._runner.number(), _told(source), text, ids, picture, side, special, heads=heads
         )
-        return self._start("Stages", request)
+        return self._runner.ask("Stages", request)
 
     def attention(self, source: Source, run: int, name: str, layer: int) -> Job:
         """Fetch where a run's places look: finishes with float32, shape (heads, queries, keys)."""
-        request = protocol.FetchAttention(self._number(), _told(source), run, name, layer)
-        return self._start("Attention", request)
+        request = protocol.FetchAttention(self._runner.number(), _told(source), run, name, layer)
+        return self._runner.ask("Attention", request)
 
     def parts(self, source: Source) -> Job:
         """Fetch position tables, patch filters and how output layers compare: finishes with ModelParts."""
-        return self._start("Positions and patches", protocol.FetchParts(self._number(), _told(source)))
+        return self._runner.ask(
+            "Positions and patches", protocol.FetchParts(self._runner.number(), _told(source))
+        )
 
     def encode_phrases(
         self, source: Source, phrases: Sequence[str], side: str | None = None, heads: int | None = None
     ) -> Job:
         """Encode phrases: finishes with Phrases."""
-        request = protocol.EncodePhrases(self._number(), _told(source), tuple(phrases), side, heads=heads)
-        return self._start("Encoding phrases", request)
+        request = protocol.EncodePhrases(
+            self._runner.number(), _told(source), tuple(phrases), side, heads=heads
+        )
+        return self._runner.ask("Encoding phrases", request)
 
     def compare_word(
         self,
@@ -93,8 +93,10 @@ class StageJobs:
         heads: int | None = None,
     ) -> Job:
         """Follow a word through two sentences: finishes with a tuple of TokenComparison."""
-        request = protocol.CompareWord(self._number(), _told(source), first, second, word, side, heads=heads)
-        return self._start("Comparing", request)
+        request = protocol.CompareWord(
+            self._runner.number(), _told(source), first, second, word, side, heads=heads
+        )
+        return self._runner.ask("Comparing", request)
 
 
 def _told(source: Source) -> protocol.Source:

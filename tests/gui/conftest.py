@@ -96,7 +96,7 @@ def encoder_worker(qapp: QApplication, jobs: Jobs) -> None:
     """The encoder's process, started once for all tests that encode anything."""
     ready: list[str] = []
     jobs.ready.connect(ready.append)
-    loading = jobs.open_encoder(demo.CLIP)
+    loading = jobs.encoders.open(demo.CLIP)
     until = time.monotonic() + 60
     while loading.running and time.monotonic() < until:
         qapp.processEvents()
