@@ -185,6 +185,9 @@ def test_that_without_an_answer_all_pictures_stand_in_the_order_of_the_rows(
     assert not panel.detail.isVisible()
     settle(qtbot, shown)
     assert [colour_at(shown, place) for place in range(3)] == [*COLOURS[:3]]
+    # Captions' rows are no pictures.
+    shown.carry(replace(shown.session.document.pictures, of_row=np.arange(310) // 5))
+    assert panel.header.count.text() == "310 rows"
 
 
 def test_that_an_answer_stands_ranked_with_the_best_one_large(qtbot: QtBot, shown: Shown) -> None:

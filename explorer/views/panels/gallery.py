@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QFileDialog, QMenu, QSizePolicy, QSplitter, QVBoxL
 from explorer.commands import Session
 from explorer.commands.captions import ask_captions, can_ask_captions
 from explorer.core.errors import ExplorerError
+from explorer.core.wording import counted
 from explorer.export.tables import write_rows_csv
 from explorer.views.clipboard import put_picture
 from explorer.views.dialogs.picture_viewer import PictureViewer
@@ -185,19 +186,24 @@ class GalleryPanel(QWidget):
         listed = self.model.rowCount()
         if answer is None:
             self.header.title.setText("Pictures")
-            self.header.count.setText(f"{listed:,} picture{'' if listed == 1 else 's'}" if listed else "")
+            self.header.count.setText(self._counted(listed) if listed else "")
             self.header.measure.setText("type what you want to see" if listed else "")
             self.header.measure.setToolTip("")
             self.remark.hide()
             return
         ranked = max(int(answer.result.background.counts.sum()), listed)
         self.header.title.setText(title(answer))
-        self.header.count.setText(f"{ranked:,} picture{'' if ranked == 1 else 's'}, nearest first")
+        self.header.count.setText(f"{self._counted(ranked)}, nearest first")
         self.header.count.setVisible(listed > 0)
         self.header.measure.setText(str(answer.result.metric) if listed else "")
         self.header.measure.setToolTip("How alike a picture and the question are")
         self.remark.setText(remark(answer))
         self.remark.setVisible(bool(self.remark.text()))
+
+    def _counted(self, rows: int) -> str:
+        """So many pictures; rows, where several may belong to one picture, as its captions do."""
+        pictures = self._session.document.pictures
+        return counted(rows, "picture" if pictures is None or pictures.of_row is None else "row")
 
     def _empty_words(self) -> str:
         document = self._session.document
