@@ -76,7 +76,8 @@ def draw_in_slices(
         for _ in figure.index.sort_codes(figure.codes, GATHERED * slice_rows):
             yield 0
     dots, index = figure.dots.magnified(ratio), figure.index
-    faint = Dots(dots.radius, dots.opacity * DIMMED) if len(figure.selected) else dots
+    dims = figure.dims_all or len(figure.selected) > 0
+    faint = Dots(dots.radius, dots.opacity * DIMMED) if dims else dots
     parts = _everything(figure, view, faint, step, most)
     if not figure.density:
         raster.clear(ground)
@@ -86,7 +87,7 @@ def draw_in_slices(
         draw_grid(raster, index, figure.codes, figure.palette, view, colours, ground)
     else:
         yield from _draw_crowds(figure, raster, view, ratio, parts, slice_rows)
-    if figure.density and len(figure.selected):
+    if figure.density and dims:
         raster.fade(ground, DIMMED)
     selected = _selected(figure, dots, step, most, slice_rows)
     yield from _draw_discs(figure, raster, view, selected, None, hits)

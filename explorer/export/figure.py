@@ -64,6 +64,8 @@ class Figure:
         Rows to draw, in this order; all in their own order without it.
     selected : int64 array
         Rows that stand out while the others are dimmed; empty for no selection.
+    dims_all : bool
+        All rows are dimmed, and none stands out: a filter fits nothing.
     results : int64 array
         The neighbours shown, best first: ringed, above the others.
     focus, hover : int, optional
@@ -99,6 +101,7 @@ class Figure:
     theme: Theme = LIGHT
     order: NDArray[np.int64] | None = None
     selected: NDArray[np.int64] = field(default_factory=lambda: _NO_ROWS)
+    dims_all: bool = False
     results: NDArray[np.int64] = field(default_factory=lambda: _NO_ROWS)
     focus: int | None = None
     hover: int | None = None

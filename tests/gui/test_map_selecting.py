@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from map_driver import box_around, drag, move, pixels, rest
@@ -11,6 +13,9 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 from window_driver import place_of
 
+from explorer.export.drawing import draw_points
+from explorer.export.figure import Figure
+from explorer.render.raster import Raster
 from explorer.views.main_window import MainWindow
 from explorer.views.map.canvas import Tool
 
@@ -229,14 +234,24 @@ def test_that_the_menu_of_a_row_asks_and_selects(qtbot: QtBot, open_window: Main
     assert document.answer.question.focus == row
 
 
+def ink(figure: Figure) -> float:
+    """How far the points' picture is from its ground."""
+    raster = Raster(figure.viewport.width, figure.viewport.height)
+    draw_points(figure, raster)
+    pixels = raster.pixels.view(np.uint8).reshape(*raster.pixels.shape, 4)[..., :3].astype(float)
+    return float(np.abs(pixels - pixels[0, 0]).sum())
+
+
 def test_that_a_filter_that_fits_nothing_dims_everything(open_window: MainWindow) -> None:
     open_window.session.filtering.apply("row < 0")
     figure = open_window.map.canvas.item.figure
-    assert 0 < figure.palette[figure.codes, 3].max() < 128
     assert not figure.labels
+    for crowds in (False, True):
+        assert ink(replace(figure, density=crowds)) < 0.5 * ink(
+            replace(figure, density=crowds, dims_all=False)
+        )
     open_window.session.filtering.clear()
-    figure = open_window.map.canvas.item.figure
-    assert (figure.palette[figure.codes, 3] == 255).all()
+    assert not open_window.map.canvas.item.figure.dims_all
 
 
 def test_that_a_drag_whose_end_another_window_has_seen_is_dropped(open_window: MainWindow) -> None:

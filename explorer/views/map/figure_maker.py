@@ -14,7 +14,7 @@ from explorer.core.labels import label_of
 from explorer.core.selection import mask_of
 from explorer.document import Document
 from explorer.document.colouring import ALWAYS, BY_ITSELF
-from explorer.export.figure import DIMMED, Figure, Legend, LegendEntry, LegendScale, Link, MapPath
+from explorer.export.figure import Figure, Legend, LegendEntry, LegendScale, Link, MapPath
 from explorer.export.labelling import with_labels
 from explorer.export.legend import legend_layout
 from explorer.export.paths import path_label_box
@@ -157,7 +157,7 @@ class FigureMaker:
             xy=xy,
             depth=shown.depth,
             codes=colours.codes,
-            palette=self._palette(colours, standing),
+            palette=colours.palette,
             viewport=view,
             dots=dots,
             index=index,
@@ -168,6 +168,7 @@ class FigureMaker:
             # Pictures tell what a region is about, and would hide its name.
             regions=() if self._shows_pictures else region_labels(document, view),
             selected=standing,
+            dims_all=document.filtered is not None and not len(standing),
             legend=_legend(document, colours, self._count_scale(index, view, theme)),
             title=document.title if titled else "",
             subtitle=subtitle_of(document) if titled else note_of(document),
@@ -186,7 +187,9 @@ class FigureMaker:
             figure,
             lambda row: label_of(table.labels, row),
             self._cache,
-            density=LabelDensity(document.label_density if self._are_named(order) else "none"),
+            density=LabelDensity(
+                document.label_density if self._are_named(order) and not figure.dims_all else "none"
+            ),
             order=order,
             twins=self.facts.twins,
             obstacles=_with_names_of_paths(figure, obstacles),
@@ -226,14 +229,6 @@ class FigureMaker:
     def _rows_shown(self) -> int:
         isolation = self._document.isolation
         return self.facts.shown if isolation is None else len(isolation.rows)
-
-    def _palette(self, colours: Coloured, standing: NDArray[np.int64]) -> NDArray[np.uint8]:
-        """The colours; all of them faint where nothing is left to stand out."""
-        if self._document.filtered is None or len(standing):
-            return colours.palette
-        faint = colours.palette.copy()
-        faint[:, 3] = faint[:, 3] * DIMMED
-        return faint
 
     def _order(self, standing: NDArray[np.int64]) -> NDArray[np.int64] | None:
         """Rows by importance for labels, of those that stand out where some do; None without labels."""
