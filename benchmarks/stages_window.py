@@ -30,7 +30,7 @@ from explorer.document import Document, LayoutStage
 from explorer.document.settings import Settings
 from explorer.jobs import Jobs
 from explorer.views.main_window import MainWindow
-from explorer.views.panels.stages.stage_pictures import ValuesPicture
+from explorer.views.panels.matrix_pictures import ValuesPicture
 from explorer.views.panels.stages.stages_panel import RUN_AFTER
 from explorer.views.theme import apply_theme
 

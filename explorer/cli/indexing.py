@@ -16,7 +16,7 @@ from explorer.compute.indexing import update_index
 from explorer.core.errors import ExplorerError
 from explorer.core.index import IndexProgress, IndexReport
 from explorer.core.pictures import Verdict
-from explorer.core.wording import counted
+from explorer.core.wording import counted, has_have
 from explorer.readers.picture_index import PictureIndex, open_index
 
 _LISTED = 40
@@ -108,8 +108,7 @@ def _print(
             }
         )
         return
-    have = "has" if report.vectors == 1 else "have"
-    vectors = f"{report.vectors:,} of {counted(report.rows, 'picture')} {have} a vector"
+    vectors = f"{report.vectors:,} of {counted(report.rows, 'picture')} {has_have(report.vectors)} a vector"
     print(printable(f"{output}: {vectors} by {manifest.encoder.name}"))
     print(
         f"{report.encoded:,} encoded, {report.unchanged:,} unchanged; {report.added:,} added, "

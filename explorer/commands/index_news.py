@@ -13,7 +13,7 @@ from explorer.commands.opening import Opening
 from explorer.core.listing import LoadedTable
 from explorer.core.pictures import Verdict
 from explorer.core.table import Role
-from explorer.core.wording import counted, unmatched_words
+from explorer.core.wording import counted, has_have, is_are, unmatched_words
 from explorer.document import Document
 
 
@@ -80,8 +80,7 @@ def counts_of(table: LoadedTable) -> tuple[int, int, int]:
 def words(name: str, rows: int, waiting: int, bad: int, repeated: int, unmatched: int = 0) -> str:
     """The state of an index in one or two sentences."""
     usable = rows - waiting - bad
-    have = "has" if usable == 1 else "have"
-    parts = [f"{usable:,} of {counted(rows, 'picture')} in {name} {have} a vector"]
+    parts = [f"{usable:,} of {counted(rows, 'picture')} in {name} {has_have(usable)} a vector"]
     if bad:
         parts.append(f"{bad:,} could not be used")
     if repeated:
@@ -89,5 +88,5 @@ def words(name: str, rows: int, waiting: int, bad: int, repeated: int, unmatched
         parts.append(f"{repeated:,} {same}")
     text = "; ".join(parts) + "."
     if waiting:
-        text += f" {counted(waiting, 'picture')} {'is' if waiting == 1 else 'are'} not indexed yet."
+        text += f" {counted(waiting, 'picture')} {is_are(waiting)} not indexed yet."
     return f"{text} {unmatched_words(unmatched)}" if unmatched else text

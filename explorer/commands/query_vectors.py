@@ -10,13 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from explorer.core.encoder_info import EncodedParts, EncoderInfo
-from explorer.core.errors import ExplorerError
+from explorer.core.query_sum import weighted_sum
 from explorer.core.query_text import placed
 from explorer.core.text_note import TextNote
 from explorer.document import Question
 
 _MOST = 500
-_LEAST = 1e-6  # of what went into a sum; less is rounding's
 
 _Part = tuple[str, str, str, int]  # encoder's fingerprint, kind, text or path, time of the file
 
@@ -62,19 +61,16 @@ class QueryVectors:
         ExplorerError
             A part has no vector, or they cancel out.
         """
-        parts: list[tuple[float, NDArray[np.float64]]] = []
+        parts: list[tuple[float, NDArray[np.floating]]] = []
         notes: list[TextNote] = []
         for term in question.texts:
             vector, own = self._known[_text(encoder, term.text)]
-            parts.append((term.weight, _unit(vector)))
+            parts.append((term.weight, vector))
             notes += (placed(note, term, question.text) for note in own)
         for picture in question.pictures:
             vector, _ = self._known[self._picture(encoder, picture.path)]
-            parts.append((picture.weight, _unit(vector)))
-        total = np.sum([weight * vector for weight, vector in parts], axis=0)
-        if not question.terms and np.linalg.norm(total) <= _LEAST * sum(abs(weight) for weight, _ in parts):
-            raise ExplorerError("The query's terms cancel out: nothing is left to compare with.")
-        return total, tuple(notes)
+            parts.append((picture.weight, vector))
+        return weighted_sum(parts, may_cancel=bool(question.terms)), tuple(notes)
 
     def _picture(self, encoder: EncoderInfo, path: str) -> _Part:
         """By the file's time when it was last asked for: another content is another part."""
@@ -90,10 +86,3 @@ def _modified(path: str) -> int:
         return Path(path).stat().st_mtime_ns
     except OSError:
         return 0
-
-
-def _unit(vector: NDArray[np.float64]) -> NDArray[np.float64]:
-    length = float(np.linalg.norm(vector))
-    if not np.isfinite(length) or length == 0:
-        raise ExplorerError("A part of the query has no vector that can be compared.")
-    return vector / length

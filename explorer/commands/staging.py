@@ -55,8 +55,9 @@ class Staging(QObject):
 
     def want(self) -> None:
         """Open the shown file's model: somebody is looking."""
-        self._wanted = True
-        self._table_changed()
+        if not self._wanted:
+            self._wanted = True
+            self._table_changed()
 
     def _table_changed(self) -> None:
         """Another file's model; another table of the same file keeps it."""

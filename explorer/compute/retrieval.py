@@ -13,11 +13,11 @@ from explorer.compute.decoding import within_reason
 from explorer.compute.encoders.base import Encoder
 from explorer.core.errors import ExplorerError
 from explorer.core.query import Term
+from explorer.core.query_sum import weighted_sum
 from explorer.core.retrieval import Recall, Retrieval
 from explorer.readers.pictures import Picture
 
 _BLOCK_BYTES = 32 << 20
-_LEAST = 1e-6  # of what went into a sum; less is rounding's
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,26 +64,20 @@ def picture_query(
     ExplorerError
         The encoder can't encode what is asked for, or the terms cancel out.
     """
-    parts: list[tuple[float, NDArray[np.float64]]] = []
+    parts: list[tuple[float, NDArray[np.floating]]] = []
     notes: list[str] = []
     texts = [term for term in terms if term.text is not None]
     if texts:
         encoded = encoder().encode_text([term.text or "" for term in texts])
-        parts += [(term.weight, _unit(vector)) for term, vector in zip(texts, encoded.vectors, strict=True)]
+        parts += [(term.weight, vector) for term, vector in zip(texts, encoded.vectors, strict=True)]
         notes += [note.message for own in encoded.notes for note in own]
     own = tuple(term.row for term in terms if term.row is not None)
-    parts += [(term.weight, _unit(vector_of(term.row))) for term in terms if term.row is not None]
+    parts += [(term.weight, vector_of(term.row)) for term in terms if term.row is not None]
     if picture is not None:
-        parts.append((1.0, _unit(encode_picture(encoder(), picture))))
+        parts.append((1.0, encode_picture(encoder(), picture)))
     if not parts:
         raise ExplorerError("There is nothing to look for.", "Type a query, or give a picture.")
-    dims = {len(vector) for _, vector in parts}
-    if len(dims) > 1:
-        raise ExplorerError(f"The parts of the query have different dimensions: {sorted(dims)}.")
-    total = np.sum([weight * vector for weight, vector in parts], axis=0)
-    if np.linalg.norm(total) <= _LEAST * sum(abs(weight) for weight, _ in parts):
-        raise ExplorerError("The query's terms cancel out: nothing is left to compare with.")
-    return PictureQuery(total, own, tuple(dict.fromkeys(notes)))
+    return PictureQuery(weighted_sum(parts), own, tuple(dict.fromkeys(notes)))
 
 
 def encode_picture(encoder: Encoder, picture: Picture) -> NDArray[np.float32]:
@@ -157,11 +151,3 @@ def _ranks(
         own = line[place]
         ranks[i] = 1 + np.count_nonzero(line > own) + np.count_nonzero(line[:place] == own)
     return ranks
-
-
-def _unit(vector: NDArray) -> NDArray[np.float64]:
-    exact = np.asarray(vector, np.float64)
-    length = float(np.linalg.norm(exact))
-    if not np.isfinite(length) or length == 0:
-        raise ExplorerError("A part of the query has no vector that can be compared.")
-    return exact / length

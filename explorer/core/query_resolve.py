@@ -16,6 +16,7 @@ from explorer.core.query import (
     replace_term,
     spread_operators,
 )
+from explorer.core.wording import counted
 
 _HOW: tuple[How, ...] = ("exact", "normalised", "case-folded")
 _NAMED_ROWS = 20
@@ -198,7 +199,7 @@ class _Reading:
         assert term.row is not None
         if term.row >= self.rows:
             raise ExplorerError(
-                f"There is no row #{term.row}: the table has {_count(self.rows, 'row')}.",
+                f"There is no row #{term.row}: the table has {counted(self.rows, 'row')}.",
                 f"The last is #{self.rows - 1}." if self.rows else "",
             )
         return RowTerm(term.weight, term.row)
@@ -245,10 +246,6 @@ def _row_list(rows: tuple[int, ...]) -> str:
     named = ", ".join(f"#{row}" for row in rows[:_NAMED_ROWS])
     more = len(rows) - _NAMED_ROWS
     return f"{len(rows)} rows ({named}{f' and {more} more' if more > 0 else ''})"
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def _quote(label: str) -> str:

@@ -10,6 +10,16 @@ def counted(count: int, noun: str) -> str:
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
+def is_are(count: int) -> str:
+    """The verb for so many."""
+    return "is" if count == 1 else "are"
+
+
+def has_have(count: int) -> str:
+    """The verb for so many."""
+    return "has" if count == 1 else "have"
+
+
 def unmatched_words(count: int) -> str:
     """That so many names in lists of captions are no picture's."""
     return f"{counted(count, 'name')} in the captions {'belongs' if count == 1 else 'belong'} to no picture."

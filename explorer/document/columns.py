@@ -29,8 +29,6 @@ STATES = {
     RowState.ZERO: "zero",
     RowState.PADDING: "padding",
 }
-ANSWER_COLUMNS = ("score",)
-MAP_COLUMNS = ("cluster", "trust")
 
 
 class SessionColumns(Mapping[str, Column]):

@@ -10,6 +10,7 @@ from PySide6.QtGui import QImage
 from explorer.core.errors import ExplorerError
 from explorer.core.labels import Labels
 from explorer.core.stages import Patches, Stage
+from explorer.export.array_image import array_image
 from explorer.export.rows import RowsToSave, write_rows
 
 _LEAST = 32
@@ -58,11 +59,6 @@ def write_patches(path: Path, stage: Stage, patches: Patches) -> None:
 
 
 def _image(pixels: np.ndarray) -> QImage:
-    data = np.ascontiguousarray(pixels)
-    height, width = data.shape[:2]
+    height, width = pixels.shape[:2]
     times = max(1, -(-_LEAST // max(min(height, width), 1)))
-    enlarged = np.ascontiguousarray(data.repeat(times, axis=0).repeat(times, axis=1))
-    image = QImage(
-        enlarged.data, width * times, height * times, 3 * width * times, QImage.Format.Format_RGB888
-    )
-    return image.copy()
+    return array_image(pixels.repeat(times, axis=0).repeat(times, axis=1))

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from explorer.core.texts import texts_of
 from explorer.export.files import replacing
-from explorer.export.rows import npz_arrays
+from explorer.export.rows import npz_arrays, plain
 
 
 def write_layout_csv(
@@ -39,7 +39,7 @@ def write_layout_npz(
 
     ``xy`` has two columns, or three where the map has three dimensions.
     """
-    names = texts_of([_plain(label) for label in labels])
+    names = texts_of([plain(label) for label in labels])
     row, places = np.asarray(rows, np.int64), np.asarray(xy, np.float32)
     if not len(row) == len(places) == len(names):
         raise ValueError(f"{len(row)} rows, {len(places)} places, {len(names)} labels")
@@ -79,7 +79,3 @@ def _open(path: Path) -> io.TextIOWrapper:
 
 def _number(value: np.float32) -> str:
     return str(value) if np.isfinite(value) else ""
-
-
-def _plain(label: str) -> str:
-    return label.encode("utf-8", "backslashreplace").decode("utf-8")

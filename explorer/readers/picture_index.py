@@ -17,6 +17,7 @@ from explorer.core.errors import ExplorerError
 from explorer.core.index import Manifest
 from explorer.core.labels import Labels
 from explorer.core.pictures import DIGEST_BYTES, Pictures, Thumbnails, Verdict
+from explorer.core.wording import counted, has_have, is_are
 from explorer.readers import safetensors_file
 from explorer.readers.arrow_labels import labels_of
 from explorer.readers.index_columns import FOUND, ROW_COLUMNS, vectors_of
@@ -306,26 +307,19 @@ def state_notes(index: PictureIndex) -> list[str]:
     waiting = pc.sum(pc.equal(index.rows["verdict"], str(Verdict.PENDING))).as_py() or 0
     without = len(index) - waiting - int(index.has_vector.sum())
     if waiting:
-        notes.append(f"{_pictures(waiting)} {_are(waiting)} not indexed yet: run the index command again.")
+        notes.append(
+            f"{counted(waiting, 'picture')} {is_are(waiting)} not indexed yet: run the index command again."
+        )
     if without:
         notes.append(
-            f"{_pictures(without)} of {len(index):,} could not be used and {_have(without)} no vector."
+            f"{counted(without, 'picture')} of {len(index):,} could not be used and {has_have(without)} "
+            "no vector."
         )
     if twins := len(index.duplicates):
-        notes.append(f"{_pictures(twins)} {_are(twins)} the same as an earlier one and counted once.")
+        notes.append(
+            f"{counted(twins, 'picture')} {is_are(twins)} the same as an earlier one and counted once."
+        )
     return notes
-
-
-def _pictures(count: int) -> str:
-    return f"{count:,} picture{'' if count == 1 else 's'}"
-
-
-def _are(count: int) -> str:
-    return "is" if count == 1 else "are"
-
-
-def _have(count: int) -> str:
-    return "has" if count == 1 else "have"
 
 
 def _read_rows(path: Path) -> pa.Table:

@@ -34,7 +34,6 @@ _NEVER = re.compile(
 _SUFFIXES = frozenset([".json", ".txt", ".tsv", ".csv", ".p", ".pkl", ".pickle", ".vocab", ".model"])
 _TORCH = frozenset([".pt", ".pth", ".bin"])
 _VOCABULARY = re.compile(r"vocab|itos|stoi", re.IGNORECASE)
-_TOKENIZER_FOLDER = re.compile(r"tokenizer(_\d+)?|\d+_Transformer")
 _PLAIN = re.compile(
     r"vocab(ulary)?|dict(ionary)?|words?|tokens?|labels?|itos|stoi|idx|ind(ex)?|ids?|ints?|to|chars?|class(es)?"
     r"|names?|map(ping)?|list|my|src|source|tgt|trg|target|[a-z]{2}",

@@ -188,7 +188,9 @@ def test_that_typed_classes_colour_the_map(qtbot, scenes):
     found = document.zero_shot
     assert found.classes == ("heart", "star", "circle")
     assert document.colouring.by == ZERO_SHOT
-    texts = result_of(qtbot, scenes.jobs.encoders.encode(demo.CLIP, ["a heart", "a star", "a circle"])).vectors
+    texts = result_of(
+        qtbot, scenes.jobs.encoders.encode(demo.CLIP, ["a heart", "a star", "a circle"])
+    ).vectors
     rows = result_of(qtbot, scenes.jobs.rows(document.table.key, np.arange(demo.COUNT)))
     logits = document.encoder.similarity_scale * rows @ texts.T
     shares = np.exp(logits - logits.max(axis=1, keepdims=True))

@@ -14,7 +14,7 @@ from explorer.commands import Session
 from explorer.core.results import Metric
 from explorer.render.palette import LIGHT
 from explorer.views.panels.lookup import LookupPanel
-from explorer.views.panels.lookup_pictures import diverging
+from explorer.views.panels.matrix_image import diverging
 
 
 @pytest.fixture

@@ -18,8 +18,8 @@ from explorer.core.sentence import Token
 from explorer.demos import demos
 from explorer.export.matrices import Matrix, write_matrix
 from explorer.render.palette import LIGHT
+from explorer.views.panels.matrix_image import matrix_image, reach_of
 from explorer.views.panels.stages import StagesPanel
-from explorer.views.panels.stages.matrix_image import matrix_image, reach_of
 from explorer.views.panels.stages.matrix_menu import MatrixMenu
 from explorer.views.panels.stages.wording import breakable
 from explorer.views.panels.token_chips import TokenChips

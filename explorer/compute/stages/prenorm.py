@@ -14,7 +14,6 @@ from explorer.compute.stages.linear import Linear
 from explorer.core.stages import Of, Stage
 
 Map = Callable[[torch.Tensor], torch.Tensor]
-Activation = Map
 
 _HOW = "self-attention, then an MLP"
 

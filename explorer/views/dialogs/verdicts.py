@@ -24,7 +24,7 @@ from PySide6.QtWidgets import (
 from explorer.commands import Notices
 from explorer.core.errors import ExplorerError
 from explorer.core.pictures import Verdict
-from explorer.core.wording import counted, unmatched_words
+from explorer.core.wording import counted, is_are, unmatched_words
 from explorer.export.tables import write_rows_csv
 from explorer.readers.index_remarks import NO_PICTURE, TWIN, Remark
 from explorer.views.label_text import shown_label
@@ -225,7 +225,7 @@ def _about(bad: int, repeated: int, waiting: int, unmatched: int) -> str:
         )
         words.append(f"{repeated:,} {are}, counted once.")
     if waiting:
-        words.append(f"{counted(waiting, 'picture')} {'is' if waiting == 1 else 'are'} not indexed yet.")
+        words.append(f"{counted(waiting, 'picture')} {is_are(waiting)} not indexed yet.")
     if unmatched:
         words.append(unmatched_words(unmatched))
     return " ".join(words) or "Every picture has a vector, and none is there twice."

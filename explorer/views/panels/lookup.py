@@ -7,9 +7,7 @@ from math import sqrt
 import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import Qt, QTimer
-from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import (
-    QDockWidget,
     QFrame,
     QHBoxLayout,
     QLabel,
@@ -25,11 +23,13 @@ from explorer.core.sentence import Token, tokens_of
 from explorer.jobs import Job
 from explorer.views.label_text import shown_label
 from explorer.views.panels.form import heading, quiet
-from explorer.views.panels.lookup_pictures import OneHotPicture, Scale, ValuesPicture
+from explorer.views.panels.matrix_pictures import OneHotPicture, Scale, ValuesPicture
 from explorer.views.panels.neighbour_model import signed
 from explorer.views.panels.similarity_histogram import SimilarityHistogram
 from explorer.views.panels.token_chips import TokenChips
+from explorer.views.sight import Sight
 
+_HEIGHTS = 160, 2.0  # of a matrix at the most, and of its rows at the least
 _MOST_TOKENS = 256
 _READ_AFTER = 150
 
@@ -42,8 +42,6 @@ class LookupPanel(QWidget):
         self._session = session
         self._fetching: Job | None = None
         self._names: list[str] = []
-        self._seen = False
-        self._dock: QDockWidget | None = None
         self.tokens: tuple[Token, ...] = ()
         self.field = QLineEdit()
         self.field.setPlaceholderText("Type a sentence")
@@ -51,10 +49,10 @@ class LookupPanel(QWidget):
         self.field.setClearButtonEnabled(True)
         self.chips = TokenChips()
         self.remark = quiet()
-        self.one_hot = OneHotPicture()
+        self.one_hot = OneHotPicture(*_HEIGHTS)
         self.one_hot_shape, self.table_shape, self.values_shape = (_shape() for _ in range(3))
         self.one_hot_words = quiet()
-        self.values = ValuesPicture()
+        self.values = ValuesPicture(*_HEIGHTS)
         self.reach = quiet()
         self.scaled = quiet()
         self.histogram = SimilarityHistogram()
@@ -63,6 +61,8 @@ class LookupPanel(QWidget):
         self.pairs_title = heading("How alike rows are, with one-hot at 0")
         self.pairs_title.setWordWrap(True)
         self._lay_out()
+        self._sight = Sight(self)
+        self._sight.came.connect(self._came)
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
         self._timer.setInterval(_READ_AFTER)
@@ -132,7 +132,7 @@ class LookupPanel(QWidget):
         self.below.setVisible(table is not None)
         self.read()
         self._show_pairs()
-        if self._seen:
+        if self._sight.is_seen:
             self._session.mapping.measure_pairs()
 
     def _answer_changed(self) -> None:
@@ -145,7 +145,7 @@ class LookupPanel(QWidget):
         Waits until the panel is seen: behind another tab nothing needs to be fetched.
         """
         self._timer.stop()
-        if not self._seen:
+        if not self._sight.is_seen:
             return
         document = self._session.document
         table, answer = document.table, document.answer
@@ -234,23 +234,9 @@ class LookupPanel(QWidget):
             f"{signed(pairs.mean, 2)} ± {pairs.std:.2f} over {pairs.pairs:,} pairs."
         )
 
-    def showEvent(self, event: QShowEvent) -> None:
-        super().showEvent(event)
-        dock = self.parentWidget()
-        if not isinstance(dock, QDockWidget):
-            self._set_seen(True)
-        elif self._dock is not dock:
-            # Behind another tab a dock counts as shown; only its own signal tells.
-            self._dock = dock
-            dock.visibilityChanged.connect(self._set_seen)
-            self._set_seen(not self.visibleRegion().isEmpty())
-
-    def _set_seen(self, seen: bool) -> None:
-        came = seen and not self._seen
-        self._seen = seen
-        if came:
-            self.read()
-            self._session.mapping.measure_pairs()
+    def _came(self) -> None:
+        self.read()
+        self._session.mapping.measure_pairs()
 
 
 def _shape() -> QLabel:

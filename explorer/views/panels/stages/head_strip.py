@@ -9,7 +9,7 @@ from PySide6.QtGui import QColor, QImage, QMouseEvent, QPainter, QPaintEvent, QP
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
 from explorer.render.palette import Theme
-from explorer.views.panels.stages.matrix_image import matrix_image, reach_of
+from explorer.views.panels.matrix_image import matrix_image, reach_of
 from explorer.views.theme import current_colours
 
 _MOST_ACROSS, _LARGEST, _GAP = 8, 64, 4

@@ -25,7 +25,7 @@ from explorer.commands.staging import Staging
 from explorer.export.matrices import Matrix
 from explorer.render.palette import Theme
 from explorer.views.label_text import shown_label
-from explorer.views.panels.stages.matrix_image import matrix_image, reach_of
+from explorer.views.panels.matrix_image import matrix_image, reach_of
 from explorer.views.panels.stages.matrix_menu import MatrixMenu
 from explorer.views.theme import current_colours
 

@@ -17,6 +17,7 @@ from PySide6.QtWidgets import (
 )
 
 from explorer.core.stages import Needs, StageModelInfo
+from explorer.core.wording import counted
 from explorer.document import StageInput
 from explorer.views.panels.stages.events import EventNames
 
@@ -160,7 +161,7 @@ class InputForm(QWidget):
         split = None if model is None else model.heads
         if split is not None and not split.is_told:
             for count in split.choices:
-                self.heads.addItem(f"{count} head{'' if count == 1 else 's'}", count)
+                self.heads.addItem(counted(count, "head"), count)
             self.heads.setCurrentIndex(split.choices.index(split.count))
         self.special.setChecked(model is not None and model.special)
         self.side.setVisible(self.side.count() > 0)

@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QImage, QMouseEvent, QPainter, QPaintEvent, QPen
+from PySide6.QtGui import QColor, QMouseEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
 from explorer.core.stages import Patches
+from explorer.export.array_image import array_image
 from explorer.views.theme import current_colours
 
 _SIDE = 288
@@ -95,11 +96,8 @@ class PatchPicture(QWidget):
         if self._patches is None:
             return
         painter = QPainter(self)
-        pixels = np.ascontiguousarray(self._patches.pixels)
-        height, width = pixels.shape[:2]
-        image = QImage(pixels.data, width, height, 3 * width, QImage.Format.Format_RGB888)
         painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform)
-        painter.drawImage(self.frame, image)
+        painter.drawImage(self.frame, array_image(self._patches.pixels))
         if self._shares is not None:
             self._paint_shares(painter, self._shares)
         if self._marked >= 0:
@@ -115,10 +113,8 @@ class PatchPicture(QWidget):
         assert self._patches is not None
         grid = np.zeros((self._patches.rows, self._patches.columns, 4), np.uint8)
         grid[..., 3] = shade.reshape(grid.shape[:2])
-        height, width = grid.shape[:2]
-        image = QImage(grid.data, width, height, 4 * width, QImage.Format.Format_RGBA8888)
         painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform, False)
-        painter.drawImage(self.frame, image)
+        painter.drawImage(self.frame, array_image(grid))
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         patch = self.patch_at(event.position())

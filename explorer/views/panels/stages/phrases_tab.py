@@ -21,6 +21,7 @@ from PySide6.QtWidgets import (
 from explorer.commands import Session
 from explorer.core.errors import ExplorerError
 from explorer.core.stages import TokenComparison
+from explorer.core.wording import counted
 from explorer.jobs import Job
 from explorer.views.dropped import paths_in
 from explorer.views.panels.form import heading, quiet
@@ -103,7 +104,7 @@ class PhrasesTab(QWidget):
         count = len(self.phrases)
         self.go.setEnabled(count > 0 and self._encoding is None)
         self.words.setText(
-            f"{count:,} phrase{'' if count == 1 else 's'}: each becomes a row of a new table."
+            f"{counted(count, 'phrase')}: each becomes a row of a new table."
             if count
             else "Each phrase becomes a row of a new table: phrases, not words, on the map."
         )

@@ -12,8 +12,8 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 from explorer.commands.staging import Staging
 from explorer.core.stages import Stage, StageRun
 from explorer.export.matrices import Matrix
+from explorer.views.panels.matrix_pictures import OneHotPicture, ValuesPicture
 from explorer.views.panels.stages.matrix_menu import MatrixMenu
-from explorer.views.panels.stages.stage_pictures import OneHotPicture, ValuesPicture
 from explorer.views.panels.stages.wording import plain
 
 _MOST_IDS = 48

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt, QTimer
-from PySide6.QtGui import QDragEnterEvent, QDropEvent, QShowEvent
-from PySide6.QtWidgets import QDockWidget, QFrame, QScrollArea, QTabWidget, QVBoxLayout, QWidget
+from PySide6.QtGui import QDragEnterEvent, QDropEvent
+from PySide6.QtWidgets import QFrame, QScrollArea, QTabWidget, QVBoxLayout, QWidget
 
 from explorer.commands import Session
 from explorer.core.sentence import Token
@@ -17,6 +17,7 @@ from explorer.views.panels.stages.phrases_tab import PhrasesTab
 from explorer.views.panels.stages.values_tab import ValuesTab
 from explorer.views.panels.stages.wording import breakable, plain
 from explorer.views.panels.token_chips import TokenChips
+from explorer.views.sight import Sight
 
 RUN_AFTER = 60
 """Milliseconds from the last key to a run."""
@@ -29,8 +30,6 @@ class StagesPanel(QWidget):
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._session = session
-        self._seen = False
-        self._dock: QDockWidget | None = None
         self._run: StageRun | None = None
         self._tokens_of_chips: list[int] = []
         self.form = InputForm()
@@ -55,6 +54,7 @@ class StagesPanel(QWidget):
         self.attention.token_chosen.connect(self.follow)
         self.values.points_wanted.connect(session.staging.patches)
         self.setAcceptDrops(True)
+        Sight(self).came.connect(session.staging.want)
         session.document.model_view_changed.connect(self.refresh)
         session.document.table_changed.connect(self.refresh)
         self.refresh()
@@ -172,22 +172,6 @@ class StagesPanel(QWidget):
         self.chips.setVisible(bool(chips))
         self.values.show_run(run)
         self.attention.show_run(run)
-
-    def showEvent(self, event: QShowEvent) -> None:
-        super().showEvent(event)
-        dock = self.parentWidget()
-        if not isinstance(dock, QDockWidget):
-            self._set_seen(True)
-        elif self._dock is not dock:
-            # Behind another tab a dock counts as shown; only its own signal tells.
-            self._dock = dock
-            dock.visibilityChanged.connect(self._set_seen)
-            self._set_seen(not self.visibleRegion().isEmpty())
-
-    def _set_seen(self, seen: bool) -> None:
-        if seen and not self._seen:
-            self._seen = True
-            self._session.staging.want()
 
 
 def _chips(stages: Stages) -> list[tuple[int, Token]]:

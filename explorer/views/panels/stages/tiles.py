@@ -7,9 +7,10 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import QRectF, QSize
-from PySide6.QtGui import QImage, QPainter, QPaintEvent
+from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
+from explorer.export.array_image import array_image
 from explorer.render.palette import sequence_palette
 from explorer.views.theme import current_colours
 
@@ -59,11 +60,8 @@ class Tiles(QWidget):
         side = min(self.width() / self._columns, self.height() / max(self._rows, 1))
         for number, tile in enumerate(self._tiles):
             row, column = divmod(number, self._columns)
-            pixels = np.ascontiguousarray(tile)
-            height, width = pixels.shape[:2]
-            image = QImage(pixels.data, width, height, 3 * width, QImage.Format.Format_RGB888)
             place = QRectF(column * side, row * side, side - _GAP, side - _GAP)
-            painter.drawImage(place, image)
+            painter.drawImage(place, array_image(tile))
 
 
 def filter_tiles(filters: NDArray[np.float32]) -> NDArray[np.uint8]:

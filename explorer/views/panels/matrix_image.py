@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtGui import QImage, qRgb
 
-from explorer.render.palette import Theme, sequence_palette
-from explorer.views.panels.lookup_pictures import diverging
+from explorer.render.palette import Theme, rgb, sequence_palette
 
 FAR = 0.995
 """A single far value must not wash out all others."""
@@ -59,6 +58,20 @@ def matrix_image(
     image = QImage(places.data, places.shape[1], len(places), places.shape[1], QImage.Format.Format_Indexed8)
     image.setColorTable(_share_colours(theme) if shares else _signed_colours(theme))
     return image.convertToFormat(QImage.Format.Format_RGB32)  # a copy: the array's memory is not the image's
+
+
+def diverging(values: NDArray[np.float32], reach: float, theme: Theme) -> NDArray[np.uint8]:
+    """Colours of values, uint8, shape (*values.shape, 3): orange below zero, blue above.
+
+    Values without a number have the theme's quiet colour.
+    """
+    low, middle, high = (
+        np.asarray(rgb(colour), np.float32) for colour in (theme.categories[1], theme.ground, theme.accent)
+    )
+    share = np.clip(values / (reach or 1.0), -1, 1)[..., None]
+    mixed = middle + np.abs(share) * (np.where(share < 0, low, high) - middle)
+    mixed = np.where(np.isfinite(share), mixed, np.asarray(rgb(theme.quiet), np.float32))
+    return np.rint(mixed).astype(np.uint8)
 
 
 @lru_cache(maxsize=4)

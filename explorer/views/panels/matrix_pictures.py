@@ -1,4 +1,4 @@
-"""A stage's matrix as a small picture: its values as colours, or one-hot rows."""
+"""A matrix as a small picture: its values as colours, or one-hot rows."""
 
 from __future__ import annotations
 
@@ -10,39 +10,60 @@ from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QHelpEvent, QImage, QPainter, QPaintEvent
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
+from explorer.export.array_image import array_image
 from explorer.render.palette import Theme
 from explorer.views.label_text import shown_label
-from explorer.views.panels.stages.matrix_image import matrix_image, reach_of
+from explorer.views.panels.matrix_image import diverging, matrix_image, reach_of
 from explorer.views.theme import current_colours
 
-_TALLEST, _ROW_MOST, _ROW_LEAST = 112, 14, 1.0
+_TALLEST, _ROW_MOST = 112, 14
 _PARTED = 5  # height of a row from which there is a gap to the next
-_MOST_ROWS = 224
+_MOST_TOLD = 256
 
 
 class RowsPicture(QWidget):
-    """Rows of equal height, as high as there is room; each has a tip with its name."""
+    """Rows of equal height, as high as there is room; each has a tip with its name.
 
-    def __init__(self, name: str) -> None:
+    Parameters
+    ----------
+    name : str
+    tallest : int
+        How high it may be, in pixels.
+    row_least : float
+        How low a row may be, even if it makes the picture higher than that.
+    """
+
+    def __init__(self, name: str, tallest: int = _TALLEST, row_least: float = 0.0) -> None:
         super().__init__()
         self._count = 0
         self._names: Sequence[str] = ()
+        self._tallest, self._row_least = tallest, row_least
         self.setAccessibleName(name)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
 
     def _set_rows(self, count: int, names: Sequence[str]) -> None:
         self._names = names
+        told = [self._name(row) for row in range(count)] if count <= _MOST_TOLD else []
+        self.setAccessibleDescription("; ".join(told))
         if count != self._count:
             self._count = count
             self.updateGeometry()
         self.update()
 
+    def _name(self, row: int) -> str:
+        return shown_label(self._names[row]) if row < len(self._names) else f"row {row:,}"
+
     @property
     def _row_height(self) -> float:
-        return min(max(_TALLEST / max(self._count, 1), _ROW_LEAST), _ROW_MOST)
+        return min(max(self._tallest / max(self._count, 1), self._row_least), _ROW_MOST)
+
+    def line(self, row: int) -> QRectF:
+        """Where a row lies, with a pixel between rows where there is room for one."""
+        height = self._row_height
+        return QRectF(1, 1 + row * height, self.width() - 2, height - (height >= _PARTED))
 
     def sizeHint(self) -> QSize:
-        return QSize(240, min(round(self._row_height * max(self._count, 1)), _TALLEST) + 2)
+        return QSize(240, round(self._row_height * max(self._count, 1)) + 2)
 
     def minimumSizeHint(self) -> QSize:
         return QSize(120, self.sizeHint().height())
@@ -54,9 +75,7 @@ class RowsPicture(QWidget):
 
     def event(self, event: QEvent) -> bool:
         if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent) and self._count:
-            row = self.row_at(event.pos().y())
-            name = shown_label(self._names[row]) if row < len(self._names) else f"row {row:,}"
-            QToolTip.showText(event.globalPos(), name, self)
+            QToolTip.showText(event.globalPos(), self._name(self.row_at(event.pos().y())), self)
             return True
         return super().event(event)
 
@@ -64,15 +83,17 @@ class RowsPicture(QWidget):
 class ValuesPicture(RowsPicture):
     """Values as colours, orange below zero, blue above."""
 
-    def __init__(self) -> None:
-        super().__init__("Values")
+    def __init__(self, tallest: int = _TALLEST, row_least: float = 0.0) -> None:
+        super().__init__("Values", tallest, row_least)
         self._values: NDArray[np.float32] = np.zeros((0, 1), np.float32)
         self._image: tuple[Theme, QImage] | None = None
+        self.reach = 0.0
 
     def show_values(self, values: NDArray[np.float32], names: Sequence[str]) -> None:
         """Show rows of values, float32, shape (rows, dim), with the rows' names."""
         # The image is made where the picture comes into sight: most of a deep model's never do.
         self._values, self._image = values, None
+        self.reach = reach_of(values)
         self._set_rows(len(values), names)
 
     def paintEvent(self, event: QPaintEvent) -> None:
@@ -80,7 +101,7 @@ class ValuesPicture(RowsPicture):
             return
         theme = current_colours()
         if self._image is None or self._image[0] is not theme:
-            made = matrix_image(self._values, reach_of(self._values), theme, most_rows=_MOST_ROWS)
+            made = matrix_image(self._values, self.reach, theme, most_rows=2 * self._tallest)
             self._image = theme, made
         image = self._image[1]
         painter = QPainter(self)
@@ -91,15 +112,14 @@ class ValuesPicture(RowsPicture):
             painter.drawImage(frame, image)
             return
         for row in range(image.height()):
-            line = QRectF(1, 1 + row * self._row_height, frame.width(), self._row_height - 1)
-            painter.drawImage(line, image, QRectF(0, row, image.width(), 1))
+            painter.drawImage(self.line(row), image, QRectF(0, row, image.width(), 1))
 
 
 class OneHotPicture(RowsPicture):
     """Each row all zeros but for one place."""
 
-    def __init__(self) -> None:
-        super().__init__("One-hot rows")
+    def __init__(self, tallest: int = _TALLEST, row_least: float = 0.0) -> None:
+        super().__init__("One-hot rows", tallest, row_least)
         self._columns: list[int] = []
         self._width = 1
 
@@ -124,15 +144,29 @@ class OneHotPicture(RowsPicture):
         colours, frame = current_colours(), QRectF(1, 1, self.width() - 2, self.height() - 2)
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(QColor(colours.ground))
-        height = frame.height() / max(self._count, 1)
+        height = self._row_height
         if height < _PARTED:
             painter.drawRect(frame)
         radius = min(max(height / 2 - 1.5, 1.0), 3.5)
         for row, column in enumerate(self._columns):
+            line = self.line(row)
             if height >= _PARTED:
                 painter.setBrush(QColor(colours.ground))
-                painter.drawRect(QRectF(frame.left(), frame.top() + row * height, frame.width(), height - 1))
+                painter.drawRect(line)
             share = (column + 0.5) / self._width
-            x = frame.left() + radius + share * (frame.width() - 2 * radius)
+            x = line.left() + radius + share * (line.width() - 2 * radius)
             painter.setBrush(QColor(colours.accent))
-            painter.drawEllipse(QPointF(x, frame.top() + (row + 0.5) * height), radius, radius)
+            painter.drawEllipse(QPointF(x, line.center().y()), radius, radius)
+
+
+class Scale(QWidget):
+    """What the colours of a ValuesPicture stand for."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setFixedSize(64, 8)
+        self.setAccessibleName("Colour scale")
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        ramp = diverging(np.linspace(-1, 1, 64, dtype=np.float32)[None], 1.0, current_colours())
+        QPainter(self).drawImage(QRectF(self.rect()), array_image(ramp))
