@@ -292,3 +292,8 @@ def _pictures_in(path: str) -> int:
     from explorer.readers.picture_folder import count_by_name
 
     return count_by_name(Path(path))
+
+    def close(self) -> None:
+        """Let no table come any more."""
+        if self._loading is not None:
+            self._loading.cancel()

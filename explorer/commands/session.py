@@ -88,6 +88,7 @@ class Session:
 
     def close(self) -> None:
         """Stop what is under way; the workers are their maker's to end."""
+        self.opening.close()
         self.indexing.close()
         self.staging.close()
         self.asking.close()
