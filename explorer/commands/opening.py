@@ -283,6 +283,11 @@ class Opening(QObject):
         if table is not None and self._document.table is None:
             self._jobs.release_table(table.key)
 
+    def close(self) -> None:
+        """Let no table come any more."""
+        if self._loading is not None:
+            self._loading.cancel()
+
 
 def _pictures_in(path: str) -> int:
     """How many pictures a first look into a folder finds."""
@@ -292,8 +297,3 @@ def _pictures_in(path: str) -> int:
     from explorer.readers.picture_folder import count_by_name
 
     return count_by_name(Path(path))
-
-    def close(self) -> None:
-        """Let no table come any more."""
-        if self._loading is not None:
-            self._loading.cancel()
