@@ -11,6 +11,7 @@ from explorer.commands.notices import Notices
 from explorer.core.encoder_info import EncoderInfo
 from explorer.core.errors import ExplorerError, WorkerLost
 from explorer.core.index import IndexProgress, IndexReport
+from explorer.core.wording import counted
 from explorer.document import Document, IndexRun
 from explorer.document.settings import Settings
 from explorer.jobs import Job, Jobs
@@ -143,9 +144,16 @@ class Indexing(QObject):
         return run
 
     def _finished(self, job: Job, order: _Order, report: IndexReport) -> None:
-        if self._ended(job) is not None:
+        if self._ended(job) is None:
+            return
+        shown = self._document.table
+        if shown is None or shown.path == order.index:
             self.index_wanted.emit(order.index)
-            self.finished.emit(report)
+        else:
+            # What somebody may be asking another table is not taken from under their hands.
+            done = f"{counted(report.vectors, 'picture')} in {Path(order.folder).name} can be searched now."
+            self._notices.tell(done, ("Show them", lambda: self.index_wanted.emit(order.index)))
+        self.finished.emit(report)
 
     def _failed(self, job: Job, order: _Order, error: ExplorerError) -> None:
         run = self._ended(job)

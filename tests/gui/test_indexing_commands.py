@@ -203,3 +203,21 @@ def test_that_the_state_of_an_index_is_told_in_good_english() -> None:
     assert words("a.index", 2, 0, 0, 0, 3) == (
         "2 of 2 pictures in a.index have a vector. 3 names in the captions belong to no picture."
     )
+
+
+def test_that_a_run_that_ends_leaves_another_table_where_it_is(
+    qtbot: QtBot, encoder_worker: None, session: Session, tmp_path: Path
+) -> None:
+    told: list[Notice] = []
+    session.notices.posted.connect(told.append)
+    shown = session.document.table
+    with qtbot.waitSignal(session.indexing.finished, timeout=120_000):
+        session.indexing.start(str(demo.SCENES), str(demo.CLIP), str(tmp_path / "made.index"))
+    assert session.document.table is shown
+    offer = told[-1]
+    assert "60 pictures" in offer.text
+    name, act = offer.actions[0]
+    assert name == "Show them"
+    with qtbot.waitSignal(session.opening.table_loaded, timeout=60_000):
+        act()
+    assert session.document.table.path == str(tmp_path / "made.index")
