@@ -17,6 +17,9 @@ from explorer.jobs.job import Job, Stop
 from explorer.jobs.pace import Pace
 from explorer.jobs.steps import Step, Steps, one
 
+# Milliseconds: the window is drawn before the workers take the processors. A request does not wait for it.
+_START_AFTER = 100
+
 
 @dataclass(eq=False)
 class _Running:
@@ -69,8 +72,7 @@ class Runner(QObject):
         self._devices: dict[str, DeviceInfo] = {}
         self._heard.connect(self._take, Qt.ConnectionType.QueuedConnection)
         self._pool = Pool(self._hear, device)
-        # The window is drawn before the workers take the processors.
-        QTimer.singleShot(0, self, self._pool.start)
+        QTimer.singleShot(_START_AFTER, self, self._pool.start)
 
     def number(self) -> int:
         """A number for a new request."""
