@@ -15,7 +15,8 @@ from explorer.commands.opening import Opening
 from explorer.commands.token_paths import TokenPaths
 from explorer.core.errors import ExplorerError
 from explorer.core.labels import Labels
-from explorer.core.stages import ModelParts, Needs, Phrases, StageModelInfo, StageRun, TokenComparison
+from explorer.core.model_parts import ModelParts
+from explorer.core.stages import Needs, Phrases, StageModelInfo, StageRun, TokenComparison
 from explorer.core.typed_ids import typed_ids
 from explorer.document import Document, ModelView, Source, StageInput
 from explorer.export.matrices import Matrix, write_matrix, write_stages

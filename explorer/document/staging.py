@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from explorer.core.errors import ExplorerError
-from explorer.core.stages import ModelParts, StageModelInfo, StageRun, TokenComparison
+from explorer.core.model_parts import ModelParts
+from explorer.core.stages import StageModelInfo, StageRun, TokenComparison
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,6 @@ Dialogs are imported as they are opened: a start does not wait for them.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,6 +20,7 @@ from explorer.demos import find_demo
 from explorer.document.settings import save_settings
 from explorer.export.save import save_pdf, save_png, save_svg, to_image
 from explorer.readers.index_files import is_index, is_whole
+from explorer.views.saving import CSV, save_and_tell
 
 if TYPE_CHECKING:
     from explorer.views.main_window import MainWindow
@@ -34,7 +34,7 @@ PICTURES = {
 }
 DRAWINGS = {".svg": save_svg, ".pdf": save_pdf}
 ROW_FILES = {
-    "Comma-separated values (*.csv)": (".csv", False),
+    CSV: (".csv", False),
     "Comma-separated values with vectors (*.csv)": (".csv", True),
     "Parquet (*.parquet)": (".parquet", False),
     "Parquet with vectors (*.parquet)": (".parquet", True),
@@ -133,10 +133,14 @@ class FileCommands(QObject):
         ending = path.suffix.lower() if path.suffix.lower() in DRAWINGS else wished
         if ending in DRAWINGS:
             target = path.with_suffix(ending)
-            self._write(target, lambda: DRAWINGS[ending](figure, target))
+            save_and_tell(self._session.notices, target, lambda: DRAWINGS[ending](figure, target))
         else:
             target = path if path.suffix.lower() == ".png" else path.with_name(path.name + ".png")
-            self._write(target, lambda: save_png(figure, target, PICTURES.get(chosen, COPY_SCALE)))
+            save_and_tell(
+                self._session.notices,
+                target,
+                lambda: save_png(figure, target, PICTURES.get(chosen, COPY_SCALE)),
+            )
 
     def save_neighbours(self) -> None:
         """Save the answer's rows as CSV."""
@@ -148,10 +152,12 @@ class FileCommands(QObject):
         answer, table = document.answer, document.table
         result = answer.result
         names = [label_of(table.labels, int(row)) for row in result.rows]
-        path, _ = self._ask_where("Save neighbours", ".csv", "Comma-separated values (*.csv)")
+        path, _ = self._ask_where("Save neighbours", ".csv", CSV)
         if path is not None:
-            self._write(
-                path, lambda: write_neighbours_csv(path, result.rows, names, result.scores, answer.deviations)
+            save_and_tell(
+                self._session.notices,
+                path,
+                lambda: write_neighbours_csv(path, result.rows, names, result.scores, answer.deviations),
             )
 
     def save_layout(self) -> None:
@@ -159,9 +165,7 @@ class FileCommands(QObject):
         document = self._session.document
         if document.table is None or document.positions is None:
             return
-        path, _ = self._ask_where(
-            "Save layout", ".csv", "Comma-separated values (*.csv);;NumPy arrays (*.npz)"
-        )
+        path, _ = self._ask_where("Save layout", ".csv", f"{CSV};;NumPy arrays (*.npz)")
         if path is not None:
             self._session.exporting.save_layout(path)
 
@@ -182,14 +186,6 @@ class FileCommands(QObject):
         start = str(Path(self._last_folder(), name + suffix))
         path, chosen = QFileDialog.getSaveFileName(self._window, title, start, filters)
         return (Path(path) if path else None), chosen
-
-    def _write(self, path: Path, write: Callable[[], None]) -> None:
-        try:
-            write()
-        except ExplorerError as error:
-            self._session.notices.error(error)
-        else:
-            self._session.notices.tell(f"Saved {path.name} in {path.parent}.")
 
     # Dialogs
 

@@ -220,7 +220,7 @@ def test_that_all_neighbours_are_saved_as_csv(
     qtbot: QtBot, session: Session, panel: NeighboursPanel, tmp_path: Path
 ) -> None:
     answer = ask(qtbot, session, "king")
-    panel.save_csv(str(tmp_path / "out.csv"))
+    panel.save_csv(tmp_path / "out.csv")
     with (tmp_path / "out.csv").open(encoding="utf-8", newline="") as file:
         lines = list(csv.DictReader(file))
     assert [int(line["row"]) for line in lines] == answer.result.rows.tolist()
@@ -234,7 +234,7 @@ def test_that_a_file_that_cannot_be_written_is_told(
     ask(qtbot, session, "king")
     told: list[Notice] = []
     session.notices.posted.connect(told.append)
-    panel.save_csv(str(tmp_path / "nowhere" / "out.csv"))
+    panel.save_csv(tmp_path / "nowhere" / "out.csv")
     assert told[0].serious
     assert "nowhere" in told[0].text
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.core.stages import OutputComparison
+from explorer.core.model_parts import OutputComparison
 from explorer.core.table import EmbeddingTable, OpenedFile, Role
 from explorer.readers.roles import side_of
 

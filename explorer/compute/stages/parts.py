@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from explorer.compute.stages.outputs import compare_outputs
 from explorer.compute.stages.positions import position_tables
-from explorer.core.stages import ModelParts
+from explorer.core.model_parts import ModelParts
 from explorer.core.table import OpenedFile, Role
 from explorer.readers import open_file
 

@@ -7,7 +7,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.core.stages import PositionTable
+from explorer.core.model_parts import PositionTable
 from explorer.core.table import EmbeddingTable, OpenedFile, Role
 
 _CLOSE = 1e-3  # a table in half precision is still known

@@ -9,7 +9,6 @@ from PySide6.QtGui import QColor, QGuiApplication
 from PySide6.QtWidgets import (
     QDialog,
     QDialogButtonBox,
-    QFileDialog,
     QHBoxLayout,
     QHeaderView,
     QLabel,
@@ -29,6 +28,7 @@ from explorer.core.wording import counted
 from explorer.export.tables import write_rows_csv
 from explorer.jobs import Job
 from explorer.views.panels.form import quiet
+from explorer.views.saving import ask_for_csv, save_and_tell
 from explorer.views.theme import current_colours, figures
 
 HEADINGS = ("", "Recall@1", "Recall@5", "Recall@10", "Median rank", "Queries")
@@ -176,23 +176,16 @@ class RecallDialog(QDialog):
         """Save the table where the person says."""
         table = self._session.document.table
         name = "recall" if table is None else f"{Path(table.path).name}-recall"
-        path, _ = QFileDialog.getSaveFileName(
-            self, "Save recall", f"{name}.csv", "Comma-separated values (*.csv)"
-        )
-        if path:
-            self.save_csv(Path(path))
+        path = ask_for_csv(self, "Save recall", f"{name}.csv")
+        if path is not None:
+            self.save_csv(path)
 
     def save_csv(self, path: Path) -> None:
         """Save the figures as CSV, in full precision."""
         found = self._session.document.retrieval
-        if found is None:
-            return
-        try:
-            write_rows_csv(path, COLUMNS, exact_rows_of(found))
-        except ExplorerError as error:
-            self._session.notices.error(error)
-        else:
-            self._session.notices.tell(f"Saved {path.name} in {path.parent}.")
+        if found is not None:
+            rows = exact_rows_of(found)
+            save_and_tell(self._session.notices, path, lambda: write_rows_csv(path, COLUMNS, rows))
 
 
 def exact_rows_of(found: Retrieval) -> list[tuple[object, ...]]:

@@ -12,7 +12,6 @@ from PySide6.QtWidgets import (
     QComboBox,
     QDialog,
     QDialogButtonBox,
-    QFileDialog,
     QHBoxLayout,
     QHeaderView,
     QLineEdit,
@@ -22,13 +21,13 @@ from PySide6.QtWidgets import (
 )
 
 from explorer.commands import Notices
-from explorer.core.errors import ExplorerError
 from explorer.core.pictures import Verdict
 from explorer.core.wording import counted, is_are, unmatched_words
 from explorer.export.tables import write_rows_csv
 from explorer.readers.index_remarks import NO_PICTURE, TWIN, Remark
 from explorer.views.label_text import shown_label
 from explorer.views.panels.form import quiet
+from explorer.views.saving import ask_for_csv, save_and_tell
 from explorer.views.theme import figures
 
 COLUMNS = ("row", "picture", "verdict", "reason")
@@ -145,20 +144,14 @@ class Verdicts(QDialog):
 
     def ask_where(self) -> None:
         """Save what is listed where the person says."""
-        path, _ = QFileDialog.getSaveFileName(
-            self, "Save the list", f"{self._name}-pictures.csv", "Comma-separated values (*.csv)"
-        )
-        if path:
-            self.save_csv(Path(path))
+        path = ask_for_csv(self, "Save the list", f"{self._name}-pictures.csv")
+        if path is not None:
+            self.save_csv(path)
 
     def save_csv(self, path: Path) -> None:
         """Save what is listed as CSV."""
-        try:
-            write_rows_csv(path, COLUMNS, [_texts(remark) for remark in self.model.shown])
-        except ExplorerError as error:
-            self._notices.error(error)
-        else:
-            self._notices.tell(f"Saved {path.name} in {path.parent}.")
+        rows = [_texts(remark) for remark in self.model.shown]
+        save_and_tell(self._notices, path, lambda: write_rows_csv(path, COLUMNS, rows))
 
 
 class RemarkModel(QAbstractTableModel):

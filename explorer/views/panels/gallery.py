@@ -7,11 +7,10 @@ from pathlib import Path
 import numpy as np
 from PySide6.QtCore import QEvent, QModelIndex, QObject, Qt, Signal
 from PySide6.QtGui import QAction, QGuiApplication, QImage, QKeySequence, QResizeEvent, QShowEvent
-from PySide6.QtWidgets import QFileDialog, QMenu, QSizePolicy, QSplitter, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QMenu, QSizePolicy, QSplitter, QVBoxLayout, QWidget
 
 from explorer.commands import Session
 from explorer.commands.captions import ask_captions, can_ask_captions
-from explorer.core.errors import ExplorerError
 from explorer.core.wording import counted
 from explorer.export.tables import write_rows_csv
 from explorer.views.clipboard import put_picture
@@ -24,6 +23,7 @@ from explorer.views.panels.form import quiet
 from explorer.views.panels.gallery_detail import GalleryDetail
 from explorer.views.panels.gallery_model import GalleryModel
 from explorer.views.panels.gallery_view import GalleryView
+from explorer.views.saving import ask_for_csv, save_and_tell
 from explorer.views.thumbnails import Thumbnails
 
 MORE_AT_ONCE, GROWTH = 1000, 10
@@ -312,18 +312,18 @@ class GalleryPanel(QWidget):
 
     def choose_csv(self) -> None:
         """Save the list to a CSV file that the person names."""
-        path, _ = QFileDialog.getSaveFileName(self, "Save list of pictures", "pictures.csv", "CSV (*.csv)")
-        if path:
-            self.save_csv(Path(path))
+        path = ask_for_csv(self, "Save list of pictures", "pictures.csv")
+        if path is not None:
+            self.save_csv(path)
 
     def save_csv(self, path: Path) -> None:
         """Save the chosen pictures, all where fewer than two are: rank, row, path, score, first caption."""
         places = self._chosen()
         shown = places if len(places) > 1 else range(self.model.rowCount())
-        try:
-            write_rows_csv(path, ("rank", "row", "path", "score", "caption"), map(self._line, shown))
-        except ExplorerError as error:
-            self._session.notices.error(error)
+        heads = ("rank", "row", "path", "score", "caption")
+        save_and_tell(
+            self._session.notices, path, lambda: write_rows_csv(path, heads, map(self._line, shown))
+        )
 
     def _line(self, place: int) -> tuple[object, ...]:
         score = self.model.score(place)

@@ -7,7 +7,6 @@ from pathlib import Path
 from PySide6.QtCore import QEvent, QModelIndex, QObject, Qt, Signal
 from PySide6.QtGui import QAction, QGuiApplication, QHideEvent, QKeySequence, QShowEvent
 from PySide6.QtWidgets import (
-    QFileDialog,
     QSizePolicy,
     QTableView,
     QVBoxLayout,
@@ -15,7 +14,6 @@ from PySide6.QtWidgets import (
 )
 
 from explorer.commands import Session
-from explorer.core.errors import ExplorerError
 from explorer.core.results import Metric
 from explorer.document import Answer, LayoutStage
 from explorer.export.tables import write_neighbours_csv
@@ -26,6 +24,7 @@ from explorer.views.panels.neighbour_delegate import NeighbourDelegate
 from explorer.views.panels.neighbour_model import NeighbourModel, signed
 from explorer.views.panels.row_list import row_list
 from explorer.views.panels.similarity_histogram import SimilarityHistogram
+from explorer.views.saving import ask_for_csv, save_and_tell
 from explorer.views.thumbnails import Thumbnails
 
 
@@ -223,22 +222,22 @@ class NeighboursPanel(QWidget):
 
     def choose_csv(self) -> None:
         """Save the neighbours to a CSV file that the person names."""
-        path, _ = QFileDialog.getSaveFileName(self, "Save neighbours", "neighbours.csv", "CSV (*.csv)")
-        if path:
+        path = ask_for_csv(self, "Save neighbours", "neighbours.csv")
+        if path is not None:
             self.save_csv(path)
 
-    def save_csv(self, path: str) -> None:
+    def save_csv(self, path: Path) -> None:
         """Save the neighbours to a CSV file; what goes wrong is told in the notice bar."""
         answer, table = self._session.document.answer, self._session.document.table
         if answer is None or table is None:
             return
-        try:
-            labels = [self.model.label(place) for place in range(self.model.rowCount())]
-            write_neighbours_csv(
-                Path(path), answer.result.rows, labels, answer.result.scores, answer.deviations.tolist()
-            )
-        except ExplorerError as error:
-            self._session.notices.error(error)
+        labels = [self.model.label(place) for place in range(self.model.rowCount())]
+        result, deviations = answer.result, answer.deviations.tolist()
+        save_and_tell(
+            self._session.notices,
+            path,
+            lambda: write_neighbours_csv(path, result.rows, labels, result.scores, deviations),
+        )
 
     def _clicked(self, index: QModelIndex) -> None:
         if QGuiApplication.keyboardModifiers() == Qt.KeyboardModifier.NoModifier:

@@ -8,7 +8,7 @@ from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from explorer.commands.staging import Staging
-from explorer.core.stages import ModelParts, PositionTable
+from explorer.core.model_parts import ModelParts, PositionTable
 from explorer.views.panels.form import heading, narrow_combo
 from explorer.views.panels.stages.curves import Curves
 from explorer.views.panels.stages.heat_map import HeatMap
