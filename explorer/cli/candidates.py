@@ -161,7 +161,8 @@ def _of_table(path: Path, encoder: str | None, options: Options) -> Candidates:
         loaded = open_encoder(encoder, device=options.device)
         if loaded.dim != table.dim:
             raise ExplorerError(
-                f"{loaded.name} gives vectors of {loaded.dim} numbers; those of {path.name} have {table.dim}.",
+                f"{loaded.name} gives vectors of {loaded.dim} numbers; "
+                f"those of {path.name} have {table.dim}.",
                 "Name the encoder that made them.",
             )
         return loaded

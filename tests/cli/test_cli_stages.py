@@ -166,7 +166,8 @@ def test_that_a_text_without_a_vocabulary_says_what_to_do(
     path.write_bytes((translator / "de2en.pth").read_bytes())
     said = call("stages", path, "Wie geht es dir")
     assert said.sentence == (
-        "There is no vocabulary for this translator's source side; add the vocabulary, or give token ids (5 17 3)."
+        "There is no vocabulary for this translator's source side; "
+        "add the vocabulary, or give token ids (5 17 3)."
     )
 
 

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
-from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt, Signal
+from PySide6.QtCore import QModelIndex, Qt, Signal
 from PySide6.QtGui import QGuiApplication, QKeyEvent, QKeySequence
 from PySide6.QtWidgets import (
     QComboBox,
@@ -25,19 +25,16 @@ from explorer.core.pictures import Verdict
 from explorer.core.wording import counted, is_are, unmatched_words
 from explorer.export.tables import write_rows_csv
 from explorer.readers.index_remarks import NO_PICTURE, TWIN, Remark
+from explorer.views.dialogs.table_of_rows import Index, RowsModel, table_of_rows
 from explorer.views.label_text import shown_label
 from explorer.views.panels.form import quiet
 from explorer.views.saving import ask_for_csv, save_and_tell
-from explorer.views.theme import figures
 
 COLUMNS = ("row", "picture", "verdict", "reason")
 HEADINGS = ("Row", "Picture", "Verdict", "Reason")
 EVERY, BAD, REPEATED, WAITING = "All", "Could not be used", "Same as an earlier one", "Not indexed yet"
 UNMATCHED = "Caption without a picture"
 _KINDS = {TWIN: REPEATED, NO_PICTURE: UNMATCHED, str(Verdict.PENDING): WAITING}
-ROW_HEIGHT = 26
-_LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
-_RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 
 
 class Verdicts(QDialog):
@@ -154,11 +151,11 @@ class Verdicts(QDialog):
         save_and_tell(self._notices, path, lambda: write_rows_csv(path, COLUMNS, rows))
 
 
-class RemarkModel(QAbstractTableModel):
+class RemarkModel(RowsModel):
     """As many rows as there are remarks, and no widget for any."""
 
     def __init__(self, remarks: tuple[Remark, ...], parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+        super().__init__(HEADINGS, parent)
         self.shown = remarks
 
     def show_remarks(self, remarks: tuple[Remark, ...]) -> None:
@@ -167,30 +164,20 @@ class RemarkModel(QAbstractTableModel):
         self.shown = remarks
         self.endResetModel()
 
-    def rowCount(self, parent: QModelIndex | QPersistentModelIndex = QModelIndex()) -> int:  # noqa: B008
-        return 0 if parent.isValid() else len(self.shown)
+    @property
+    def count(self) -> int:
+        return len(self.shown)
 
-    def columnCount(self, parent: QModelIndex | QPersistentModelIndex = QModelIndex()) -> int:  # noqa: B008
-        return 0 if parent.isValid() else len(HEADINGS)
+    def text(self, row: int, column: int) -> str:
+        remark = self.shown[row]
+        if column == 0:
+            return "" if remark.row is None else f"{remark.row:,}"
+        return _shown(_texts(remark)[column])
 
-    def headerData(self, section: int, orientation: Qt.Orientation, role: int = 0) -> object:
-        if orientation == Qt.Orientation.Horizontal and role == Qt.ItemDataRole.DisplayRole:
-            return HEADINGS[section]
-        if role == Qt.ItemDataRole.TextAlignmentRole and section == 0:
-            return _RIGHT
-        return None
-
-    def data(self, index: QModelIndex | QPersistentModelIndex, role: int = 0) -> object:
-        remark = self.shown[index.row()]
-        if role == Qt.ItemDataRole.TextAlignmentRole and index.column() == 0:
-            return _RIGHT
-        if role == Qt.ItemDataRole.DisplayRole:
-            if index.column() == 0:
-                return "" if remark.row is None else f"{remark.row:,}"
-            return _shown(_texts(remark)[index.column()])
+    def data(self, index: Index, role: int = 0) -> object:
         if role == Qt.ItemDataRole.ToolTipRole and index.column() in (1, 3):
-            return _shown(_texts(remark)[index.column()])
-        return None
+            return self.text(index.row(), index.column())
+        return super().data(index, role)
 
 
 def _texts(remark: Remark) -> tuple[str, str, str, str]:
@@ -225,19 +212,8 @@ def _about(bad: int, repeated: int, waiting: int, unmatched: int) -> str:
 
 
 def _list(model: RemarkModel) -> QTableView:
-    view = QTableView()
-    view.setModel(model)
-    view.setAccessibleName("Pictures")
-    view.setFont(figures(view.font()))
-    view.setShowGrid(False)
-    view.setWordWrap(False)
-    view.setTabKeyNavigation(False)
-    view.setSelectionBehavior(QTableView.SelectionBehavior.SelectRows)
-    view.verticalHeader().hide()
-    view.verticalHeader().setDefaultSectionSize(ROW_HEIGHT)
+    view = table_of_rows(model, "Pictures")
     header = view.horizontalHeader()
-    header.setDefaultAlignment(_LEFT)
-    header.setHighlightSections(False)
     header.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
     for column, width in enumerate((56, 200, 150)):
         header.resizeSection(column, width)
