@@ -171,7 +171,7 @@ class Staging(QObject):
         return self._jobs.stages.attention(self._source, run.id, name, layer)
 
     def compare(self, first: str, second: str, word: str) -> Job | None:
-        """Follow a word through two sentences; the document's ``model_view`` has the result."""
+        """Follow a word through two sentences: how alike, in ``model_view``, and where, on the map."""
         if self._source is None:
             return None
         given = self._document.model_view.given
@@ -179,6 +179,7 @@ class Staging(QObject):
 
         def compared(found: tuple[TokenComparison, ...]) -> None:
             self._change(comparison=found)
+            self.paths.compare((f"{word} (first)", f"{word} (second)"), found)
 
         job.finished.connect(compared)
         return job

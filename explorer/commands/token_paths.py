@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,7 +12,7 @@ from PySide6.QtCore import QObject
 from explorer.commands.notices import Notices
 from explorer.core.placement import MOST_ROWS, place_vectors
 from explorer.core.results import Metric
-from explorer.core.stages import Of, Stage, StageRun
+from explorer.core.stages import Of, Stage, StageRun, TokenComparison
 from explorer.document import Document, LayoutStage, TokenPath
 from explorer.jobs import Job, Jobs
 
@@ -22,13 +23,20 @@ MOST_WORK = 1 << 33
 
 
 @dataclass(frozen=True, eq=False)
-class _Placed:
-    """Some tokens' rows at some stages, and the table's rows nearest to each."""
+class _Ways:
+    """What is to be placed: for each stage the vectors of some tokens, stage by stage.
 
-    run: StageRun
-    stages: list[Stage]
-    tokens: range
-    rows: NDArray[np.int64]
+    Attributes
+    ----------
+    labels : tuple of str
+        Of the tokens.
+    stages : tuple of str
+    vectors : float32 array, shape (stages * tokens, dim)
+    """
+
+    labels: tuple[str, ...]
+    stages: tuple[str, ...]
+    vectors: NDArray[np.float32]
 
 
 class TokenPaths(QObject):
@@ -42,7 +50,8 @@ class TokenPaths(QObject):
         self._shown = True
         self._followed: int | None = None
         self._placing: Job | None = None
-        self._placed: _Placed | None = None
+        self._ways: _Ways | None = None
+        self._nearest: NDArray[np.int64] | None = None
         document.positions_changed.connect(self._place)
 
     def show(self, shown: bool) -> None:
@@ -64,24 +73,50 @@ class TokenPaths(QObject):
     def find(self) -> None:
         """Look for the rows nearest to each stage's rows, where they are of the table's width."""
         run, table = self._document.model_view.run, self._document.table
-        self.stop()
-        if run is None:
-            self._placed = None
         stages = [] if run is None or table is None else _placeable(run, table.listing.dim)
         if run is None or table is None or not stages:
-            self._forget()
+            self._look(None)
             return
         tokens = self._tokens(stages, MOST_WORK // (table.listing.rows * table.listing.dim))
-        if not tokens:
-            self._forget()
+        sequence = run.stages.sequence(stages[0].of)[stages[0].first :]
+        self._look(
+            _Ways(
+                tuple(sequence[token].label for token in tokens),
+                tuple(stage.name for stage in stages),
+                np.concatenate([_values(stage)[tokens.start : tokens.stop] for stage in stages]),
+            )
+        )
+
+    def compare(self, labels: tuple[str, str], found: Sequence[TokenComparison]) -> None:
+        """Draw a word's ways in two sentences, where its vectors are of the table's width."""
+        table = self._document.table
+        dim = 0 if table is None else table.listing.dim
+        placeable = [each for each in found if each.vectors.shape[1] == dim]
+        self._look(
+            _Ways(
+                labels,
+                tuple(each.stage for each in placeable),
+                np.concatenate([each.vectors for each in placeable]),
+            )
+            if placeable
+            else None
+        )
+
+    def _look(self, ways: _Ways | None) -> None:
+        """Look for the rows nearest to each vector; None draws nothing."""
+        self.stop()
+        table = self._document.table
+        self._ways, self._nearest = ways, None
+        if ways is None or table is None or not ways.labels:
+            self._ways = None
+            self._place()
             return
-        vectors = np.concatenate([_values(stage)[tokens.start : tokens.stop] for stage in stages])
-        job = self._placing = self._jobs.nearest(table.key, vectors, MOST_ROWS, Metric.COSINE)
+        job = self._placing = self._jobs.nearest(table.key, ways.vectors, MOST_ROWS, Metric.COSINE)
 
         def found(rows: NDArray[np.int64]) -> None:
             if self._placing is job:
                 self._placing = None
-                self._placed = _Placed(run, stages, tokens, rows)
+                self._nearest = rows
                 self._place()
 
         job.finished.connect(found)
@@ -103,19 +138,15 @@ class TokenPaths(QObject):
             wanted = range(min(count, MOST_PATHS))
         return wanted[: most // len(stages)]
 
-    def _forget(self) -> None:
-        self._placed = None
-        self._place()
-
     def _place(self) -> None:
         """Put the tokens' ways onto the map, once it does not move."""
-        document, placed = self._document, self._placed
-        if document.positions is None or placed is None or not self._shown:
+        document, ways, rows = self._document, self._ways, self._nearest
+        if document.positions is None or ways is None or not self._shown:
             if document.token_paths:
                 document.set_token_paths(())
             return
-        if document.stage is not LayoutStage.MOVING and placed.run is document.model_view.run:
-            document.set_token_paths(_paths(placed, place_vectors(document.positions, placed.rows)))
+        if document.stage is not LayoutStage.MOVING and rows is not None:
+            document.set_token_paths(_paths(ways, place_vectors(document.positions, rows)))
 
 
 def _values(stage: Stage) -> NDArray[np.float32]:
@@ -137,13 +168,10 @@ def _placeable(run: StageRun, dim: int) -> list[Stage]:
     return [stage for stage in found if stage.of is first.of and stage.first == first.first]
 
 
-def _paths(placed: _Placed, places: NDArray[np.float32]) -> tuple[TokenPath, ...]:
-    first = placed.stages[0]
-    tokens = placed.run.stages.sequence(first.of)[first.first :]
-    names = tuple(stage.name for stage in placed.stages)
-    by_stage = places.reshape(len(placed.stages), len(placed.tokens), -1)
+def _paths(ways: _Ways, places: NDArray[np.float32]) -> tuple[TokenPath, ...]:
+    by_stage = places.reshape(len(ways.stages), len(ways.labels), -1)
     return tuple(
-        TokenPath(tokens[token].label, names, by_stage[:, number])
-        for number, token in enumerate(placed.tokens)
+        TokenPath(label, ways.stages, by_stage[:, number])
+        for number, label in enumerate(ways.labels)
         if np.isfinite(by_stage[:, number]).all()
     )

@@ -263,7 +263,7 @@ class Phrases:
     notes: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class TokenComparison:
     """A token in two sentences, at one stage.
 
@@ -274,11 +274,13 @@ class TokenComparison:
         NaN where a vector is zero.
     distance : float
         Euclidean.
+    vectors : float32 array, shape (2, dim)
     """
 
     stage: str
     cosine: float
     distance: float
+    vectors: NDArray[np.float32]
 
 
 @dataclass(frozen=True)

@@ -133,6 +133,11 @@ def test_that_a_word_in_two_sentences_is_compared_stage_by_stage(qtbot: QtBot, p
     assert looked.cosine == pytest.approx(1, abs=1e-4)
     assert last.cosine < 0.999
     assert "looked up" in panel.phrases.found.text()
+    qtbot.waitUntil(lambda: len(document.token_paths) == 2, timeout=30_000)
+    here, there = document.token_paths
+    assert (here.label, there.label) == ("king (first)", "king (second)")
+    np.testing.assert_allclose(here.places[0], there.places[0], atol=1e-4)
+    assert np.linalg.norm(here.places[-1] - there.places[-1]) > 0
 
 
 def test_that_a_clip_shows_where_it_looks_and_how_alike_patches_are(

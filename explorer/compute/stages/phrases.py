@@ -93,7 +93,7 @@ def compare_word(
     for ours, theirs in zip(*(run.stages for run in runs), strict=True):
         if ours.values is not None and ours.values.ndim == 2 and ours.of is Of.TOKENS:
             a, b = (_mean(stage, place) for stage, place in zip((ours, theirs), places, strict=True))
-            found.append(TokenComparison(ours.name, _cosine(a, b), _distance(a, b)))
+            found.append(TokenComparison(ours.name, _cosine(a, b), _distance(a, b), np.stack([a, b])))
     return tuple(found)
 
 
