@@ -1,6 +1,6 @@
 """What the window does with files: choosing, dropping, saving; and its few dialogs.
 
-Dialogs are imported as they are opened: a start does not wait for them.
+Dialogs, and what writes files, are imported as they are wanted: a start does not wait for them.
 """
 
 from __future__ import annotations
@@ -18,7 +18,6 @@ from explorer.core.labels import label_of
 from explorer.core.table import Role
 from explorer.demos import find_demo
 from explorer.document.settings import save_settings
-from explorer.export.save import save_pdf, save_png, save_svg, to_image
 from explorer.readers.index_files import is_index, is_whole
 from explorer.views.saving import CSV, save_and_tell
 
@@ -32,7 +31,6 @@ PICTURES = {
     "SVG drawing (*.svg)": 0,
     "PDF page (*.pdf)": 0,
 }
-DRAWINGS = {".svg": save_svg, ".pdf": save_pdf}
 ROW_FILES = {
     CSV: (".csv", False),
     "Comma-separated values with vectors (*.csv)": (".csv", True),
@@ -120,20 +118,25 @@ class FileCommands(QObject):
 
     def copy_picture(self) -> None:
         """Put the map with title, legend and query on the clipboard."""
+        from explorer.export.save import to_image
+
         QGuiApplication.clipboard().setImage(to_image(self._window.map.picture(), COPY_SCALE))
         self._session.notices.tell("The picture is on the clipboard.")
 
     def save_picture(self) -> None:
         """Save the map with title, legend and query."""
+        from explorer.export.save import save_pdf, save_png, save_svg
+
         path, chosen = self._ask_where("Save picture", ".png", ";;".join(PICTURES))
         if path is None:
             return
         figure = self._window.map.picture()
-        wished = next((ending for ending in DRAWINGS if ending in chosen), path.suffix.lower())
-        ending = path.suffix.lower() if path.suffix.lower() in DRAWINGS else wished
-        if ending in DRAWINGS:
+        drawings = {".svg": save_svg, ".pdf": save_pdf}
+        wished = next((ending for ending in drawings if ending in chosen), path.suffix.lower())
+        ending = path.suffix.lower() if path.suffix.lower() in drawings else wished
+        if ending in drawings:
             target = path.with_suffix(ending)
-            save_and_tell(self._session.notices, target, lambda: DRAWINGS[ending](figure, target))
+            save_and_tell(self._session.notices, target, lambda: drawings[ending](figure, target))
         else:
             target = path if path.suffix.lower() == ".png" else path.with_name(path.name + ".png")
             save_and_tell(

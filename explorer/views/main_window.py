@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QByteArray, QPoint, QRect, Qt
+from PySide6.QtCore import QByteArray, QPoint, QRect, Qt, QTimer
 from PySide6.QtGui import (
     QCloseEvent,
     QDragEnterEvent,
@@ -32,8 +32,6 @@ from explorer.views.actions import NEED_ANSWER, NEED_CAPTIONS, NEED_MAP, NEED_TA
 from explorer.views.dock import Dock
 from explorer.views.dropped import paths_in
 from explorer.views.file_commands import FileCommands
-from explorer.views.map.canvas import Tool
-from explorer.views.map.map_view import MapView
 from explorer.views.map.start_page import StartPage
 from explorer.views.menus import Menus
 from explorer.views.panels.answer import AnswerPanel
@@ -48,10 +46,13 @@ from explorer.views.theme import refresh_theme
 from explorer.views.thumbnails import Thumbnails
 
 if TYPE_CHECKING:
+    from explorer.views.map.map_view import MapView
     from explorer.views.panels.lookup import LookupPanel
     from explorer.views.panels.selection import SelectionPanel
     from explorer.views.panels.stages import StagesPanel
 
+AFTER_FIRST_PICTURE_MS = 30
+"""By then the window is on screen."""
 LABEL_STEPS = ("none", "few", "fit", "many")
 DOCK_STATE_VERSION = 1
 TITLE_BAR = 32
@@ -70,7 +71,7 @@ class MainWindow(QMainWindow):
         room = self.screen().availableGeometry()
         self.resize(min(1440, room.width()), min(900, room.height() - TITLE_BAR))
         self.thumbnails = Thumbnails(parent=self)
-        self.map = MapView(session, self.thumbnails)
+        self._map: MapView | None = None
         self.files = FileCommands(self, session)
         self.start = StartPage(
             session,
@@ -90,8 +91,22 @@ class MainWindow(QMainWindow):
         self._connect()
         self._restore()
         self._document_changed()
+        QTimer.singleShot(AFTER_FIRST_PICTURE_MS, self, lambda: self.map)
 
-    # Panels: those that lie behind others are made when they are first wanted
+    # Parts: those that lie behind others are made when they are first wanted
+
+    @property
+    def map(self) -> MapView:
+        if self._map is None:
+            from explorer.views.map.map_view import MapView
+
+            self._map = made = MapView(self.session, self.thumbnails)
+            only_map = self.actions_by_name["only_map"]
+            made.pointed_at.connect(self.answer.light_row)
+            made.tab_pressed.connect(only_map.toggle)
+            made.escape_pressed.connect(lambda: only_map.setChecked(False))
+            self.stack.addWidget(made)
+        return self._map
 
     @property
     def side(self) -> SidePanel:
@@ -118,7 +133,6 @@ class MainWindow(QMainWindow):
     def _lay_out(self) -> None:
         self.stack = QStackedWidget()
         self.stack.addWidget(self.start)
-        self.stack.addWidget(self.map)
         middle = QWidget()
         column = QVBoxLayout(middle)
         column.setContentsMargins(0, 0, 0, 0)
@@ -192,7 +206,7 @@ class MainWindow(QMainWindow):
         return bar
 
     def _handlers(self) -> dict:
-        session, files, canvas = self.session, self.files, self.map
+        session, files = self.session, self.files
         return {
             "open": files.open_files,
             "open_folder": files.open_folder,
@@ -209,9 +223,9 @@ class MainWindow(QMainWindow):
             "redo": session.document.redo,
             "copy_picture": files.copy_picture,
             "copy_neighbours": self.answer.neighbours.copy_all,
-            "zoom_in": lambda: canvas.zoom(1.5),
-            "zoom_out": lambda: canvas.zoom(1 / 1.5),
-            "fit": canvas.fit,
+            "zoom_in": lambda: self.map.zoom(1.5),
+            "zoom_out": lambda: self.map.zoom(1 / 1.5),
+            "fit": lambda: self.map.fit(),
             "only_map": self.show_only_map,
             "next_panel": lambda: self.go_to_panel(1),
             "last_panel": lambda: self.go_to_panel(-1),
@@ -221,12 +235,12 @@ class MainWindow(QMainWindow):
             "more_labels": lambda: self.step_labels(1),
             "fewer_labels": lambda: self.step_labels(-1),
             "quarantined": files.show_quarantined,
-            "pictures": lambda: canvas.show_pictures(not canvas.pictures.shown),
-            "crowds": lambda: canvas.show_crowds(not canvas.tools["density"].isChecked()),
-            "rename_region": canvas.rename_region,
-            "legend": lambda: canvas.legend.open_whole(),
-            "lasso": lambda: canvas.use_tool(Tool.LASSO),
-            "box": lambda: canvas.use_tool(Tool.BOX),
+            "pictures": lambda: self.map.show_pictures(not self.map.pictures.shown),
+            "crowds": lambda: self.map.show_crowds(not self.map.tools["density"].isChecked()),
+            "rename_region": lambda: self.map.rename_region(),
+            "legend": lambda: self.map.legend.open_whole(),
+            "lasso": lambda: self.use_tool("LASSO"),
+            "box": lambda: self.use_tool("BOX"),
             "select_answer": session.selecting.select_query,
             "select_filter": session.selecting.select_filter,
             "invert_selection": session.selecting.invert,
@@ -260,13 +274,9 @@ class MainWindow(QMainWindow):
         self.session.news.remarks_wanted.connect(self.files.show_remarks)
         self.side.sources.labels_wanted.connect(self.files.choose_labels)
         self.side.table.quarantined_wanted.connect(self.files.show_quarantined)
-        self.answer.hovered.connect(self.map.point_out)
+        self.answer.hovered.connect(lambda row: self.map.point_out(row))
         self.answer.currentChanged.connect(lambda: self.docks[1].setWindowTitle(self.answer.title))
-        self.map.pointed_at.connect(self.answer.light_row)
         self.filter.left.connect(lambda: self.map.canvas.setFocus(Qt.FocusReason.OtherFocusReason))
-        only_map = self.actions_by_name["only_map"]
-        self.map.tab_pressed.connect(only_map.toggle)
-        self.map.escape_pressed.connect(lambda: only_map.setChecked(False))
         QGuiApplication.styleHints().colorSchemeChanged.connect(self._scheme_changed)
 
     # Following the document
@@ -305,7 +315,8 @@ class MainWindow(QMainWindow):
         self.filter.restyle()
         self.offer.restyle()
         self.start.refresh()
-        self.map.restyle()
+        if self._map is not None:
+            self._map.restyle()
 
     # Showing and hiding
 
@@ -349,8 +360,14 @@ class MainWindow(QMainWindow):
             super().keyPressEvent(event)
         elif self.notice.isVisible():
             self.notice.hide()
-        elif self.stack.currentWidget() is self.map:
+        elif self.stack.currentWidget() is self._map:
             self.map.canvas.setFocus(Qt.FocusReason.ShortcutFocusReason)
+
+    def use_tool(self, name: str) -> None:
+        """Take up the map's ``LASSO`` or ``BOX``, or put it away."""
+        from explorer.views.map.canvas import Tool
+
+        self.map.use_tool(Tool[name])
 
     def step_labels(self, step: int) -> None:
         """Show more or fewer labels."""
@@ -407,7 +424,8 @@ class MainWindow(QMainWindow):
         settings.geometry = bytes(self.saveGeometry().toBase64()).decode()
         settings.docks = bytes(self.saveState(DOCK_STATE_VERSION).toBase64()).decode()
         self.files.remember()
-        self.map.close_down()
+        if self._map is not None:
+            self._map.close_down()
         self.answer.close_down()
         self.thumbnails.close()
         self.session.close()

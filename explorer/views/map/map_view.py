@@ -101,6 +101,9 @@ class MapView(QWidget):
         self._frames.timeout.connect(self.show_next_frame)
         self._connect()
         self.restyle()
+        if session.document.table is not None:
+            self._table_changed()
+            self._positions_changed()
 
     def _made_tools(self) -> Tools:
         def use(tool: Tool) -> Callable[..., None]:
