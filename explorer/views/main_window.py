@@ -33,6 +33,7 @@ from explorer.views.dock import Dock
 from explorer.views.dropped import paths_in
 from explorer.views.file_commands import FileCommands
 from explorer.views.map.start_page import StartPage
+from explorer.views.handlers import handlers_of
 from explorer.views.menus import Menus
 from explorer.views.panels.answer import AnswerPanel
 from explorer.views.panels.filter_bar import FilterBar
@@ -85,7 +86,7 @@ class MainWindow(QMainWindow):
         self.notice = NoticeBar(session.notices)
         self.offer = IndexOffer(session)
         self._lay_out()
-        self.actions_by_name = Actions(self, self._handlers())
+        self.actions_by_name = Actions(self, handlers_of(self))
         self.menus = Menus(self, session, self.files, self.actions_by_name)
         self.rows = RowCommands(self, session, self.actions_by_name)
         self._connect()
@@ -204,64 +205,6 @@ class MainWindow(QMainWindow):
         line.addWidget(self.export)
         bar.addWidget(inside)
         return bar
-
-    def _handlers(self) -> dict:
-        session, files = self.session, self.files
-        return {
-            "open": files.open_files,
-            "open_folder": files.open_folder,
-            "index_folder": files.index_folder,
-            "choose_table": files.choose_table,
-            "labels": files.choose_labels,
-            "target_labels": lambda: files.choose_labels(target=True),
-            "save_picture": files.save_picture,
-            "save_neighbours": files.save_neighbours,
-            "save_layout": files.save_layout,
-            "close_file": files.close_file,
-            "quit": self.close,
-            "undo": session.document.undo,
-            "redo": session.document.redo,
-            "copy_picture": files.copy_picture,
-            "copy_neighbours": self.answer.neighbours.copy_all,
-            "zoom_in": lambda: self.map.zoom(1.5),
-            "zoom_out": lambda: self.map.zoom(1 / 1.5),
-            "fit": lambda: self.map.fit(),
-            "only_map": self.show_only_map,
-            "next_panel": lambda: self.go_to_panel(1),
-            "last_panel": lambda: self.go_to_panel(-1),
-            "start": session.mapping.start,
-            "stop": session.mapping.stop,
-            "keep": session.mapping.keep,
-            "more_labels": lambda: self.step_labels(1),
-            "fewer_labels": lambda: self.step_labels(-1),
-            "quarantined": files.show_quarantined,
-            "pictures": lambda: self.map.show_pictures(not self.map.pictures.shown),
-            "crowds": lambda: self.map.show_crowds(not self.map.tools["density"].isChecked()),
-            "rename_region": lambda: self.map.rename_region(),
-            "legend": lambda: self.map.legend.open_whole(),
-            "lasso": lambda: self.use_tool("LASSO"),
-            "box": lambda: self.use_tool("BOX"),
-            "select_answer": session.selecting.select_query,
-            "select_filter": session.selecting.select_filter,
-            "invert_selection": session.selecting.invert,
-            "clear_selection": session.selecting.clear,
-            "show_only": session.isolating.isolate,
-            "lay_out_alone": lambda: session.isolating.isolate(anew=True),
-            "hide_selected": session.isolating.hide,
-            "show_all": session.isolating.show_all,
-            "ask_mean": lambda: session.asking.ask_mean(session.document.selection),
-            "copy_labels": lambda: self.selection.copy_all(),
-            "save_selection": files.save_selection,
-            "query": self.go_to_query,
-            "filter": self.filter.open_bar,
-            "paste_picture": self.paste_picture,
-            "recall": files.show_recall,
-            "back": lambda: session.asking.go(-1),
-            "forward": lambda: session.asking.go(1),
-            "clear": lambda: session.asking.ask(""),
-            "shortcuts": files.show_shortcuts,
-            "about": files.show_about,
-        }
 
     def _connect(self) -> None:
         document = self.session.document
