@@ -32,8 +32,8 @@ from explorer.views.actions import NEED_ANSWER, NEED_CAPTIONS, NEED_MAP, NEED_TA
 from explorer.views.dock import Dock
 from explorer.views.dropped import paths_in
 from explorer.views.file_commands import FileCommands
-from explorer.views.map.start_page import StartPage
 from explorer.views.handlers import handlers_of
+from explorer.views.map.start_page import StartPage
 from explorer.views.menus import Menus
 from explorer.views.panels.answer import AnswerPanel
 from explorer.views.panels.filter_bar import FilterBar
