@@ -108,3 +108,6 @@ def test_that_one_click_on_a_name_asks_for_the_point_beneath(qtbot: QtBot, regio
     QTest.mouseClick(canvas.viewport(), Qt.MouseButton.LeftButton, pos=place)
     qtbot.waitUntil(lambda: document.answer is not None, timeout=10_000)
     assert document.answer.question.focus == row
+    assert canvas.item.figure.regions == (), "the answer's names have the room"
+    document.set_answer(None)
+    assert canvas.item.figure.regions

@@ -25,6 +25,8 @@ MOST = 40
 def region_labels(document: Document, view: Viewport) -> tuple[RegionLabel, ...]:
     """The regions that a view names, the largest first: those that are neither dots nor all there is to see.
 
+    While an answer or tokens' ways are on the map, their names have its room.
+
     Parameters
     ----------
     document : Document
@@ -32,6 +34,8 @@ def region_labels(document: Document, view: Viewport) -> tuple[RegionLabel, ...]
     """
     positions = document.positions
     if document.label_density == "none" or positions is None or positions.shape[1] != 2:
+        return ()
+    if document.answer is not None or document.token_paths:
         return ()
     most = LARGEST_SEEN * min(view.width, view.height)
     seen = [region for region in document.regions if SMALLEST_SEEN <= region.size * view.scale <= most]
