@@ -18,6 +18,7 @@ ROW_HEIGHT, PICTURE_ROW_HEIGHT = 26, 36
 _PICTURE = (40, 30)
 _EDGE, _GAP, _BAR_HEIGHT = 6, 8, 6
 _LONGEST_BAR = 160
+_LONGER = 1.6  # times most labels may all be, to be read whole
 _MEASURED = 100
 
 
@@ -191,9 +192,12 @@ def small_figures(font: QFont) -> QFont:
 
 
 def _wanted(metrics: QFontMetrics, entries: list[Entry]) -> int:
-    """The width that nine labels of ten fit into; the bars do not give way to a single long one."""
+    """The width that nine labels of ten fit into, or all; the bars do not give way to a single long one."""
     widths = sorted(metrics.horizontalAdvance(entry.label) for entry in entries)
-    return widths[int(0.9 * (len(widths) - 1))] if widths else 0
+    if not widths:
+        return 0
+    most = widths[int(0.9 * (len(widths) - 1))]
+    return widths[-1] if widths[-1] <= _LONGER * most else most
 
 
 def _part(line: QRect, column: tuple[int, int]) -> QRect:
