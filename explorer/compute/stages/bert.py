@@ -6,15 +6,15 @@ All norm after each step and use the exact GELU, unless a configuration beside t
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import torch
-from torch.nn import functional
 
 from explorer.compute.encoders.sentences import pool, pooling_of
 from explorer.compute.encoders.weights import Weights
+from explorer.compute.stages.activations import Map, activation_of
 from explorer.compute.stages.attention import Looked, attend, attention, heads_of
 from explorer.compute.stages.base import (
     Computed,
@@ -45,14 +45,6 @@ _KINDS = "embeddings.token_type_embeddings.weight"
 _HEAD = 64  # usual width of a head
 _OFFSET = 2  # RoBERTa's first places are kept for padding
 _ROBERTA_PLACES = 514
-_ACTIVATIONS: Mapping[str, Callable[[torch.Tensor], torch.Tensor]] = {
-    "gelu": functional.gelu,
-    "gelu_new": lambda x: functional.gelu(x, approximate="tanh"),
-    "gelu_pytorch_tanh": lambda x: functional.gelu(x, approximate="tanh"),
-    "relu": functional.relu,
-    "silu": functional.silu,
-    "swish": functional.silu,
-}
 
 
 @dataclass(frozen=True)
@@ -105,7 +97,7 @@ class _Layer:
     inner: Linear
     outer: Linear
     output_norm: Norm
-    activation: Callable[[torch.Tensor], torch.Tensor]
+    activation: Map
 
     def __call__(self, x: torch.Tensor) -> tuple[torch.Tensor, Looked]:
         mixed, looked = attend(self.query(x), self.key(x), self.value(x), self.heads)
@@ -182,12 +174,10 @@ def read_bert(weights: Weights, heads: int | None, config: Mapping[str, Any]) ->
     eps = _number(config.get("layer_norm_eps"), 1e-5 if is_roberta else 1e-12)
     told = config.get("num_attention_heads", config.get("n_heads"))
     split = heads_of(dim, heads, max(1, dim // _HEAD), told)
-    activation = str(config.get("hidden_act", config.get("activation", "gelu")))
-    if activation not in _ACTIVATIONS:
-        raise ExplorerError(f"Its activation “{activation}” is not known here.")
+    activation = activation_of(config.get("hidden_act", config.get("activation", "gelu")))
     names = _DISTILBERT if weights.has("transformer.layer.") else _BERT
     layers = tuple(
-        _layer(weights, names, number, dim, split.count, eps, _ACTIVATIONS[activation])
+        _layer(weights, names, number, dim, split.count, eps, activation)
         for number in range(weights.count(re.escape(names.layer) + r"\.(\d+)\."))
     )
     places, kinds = _table(weights, _PLACES, dim), _table(weights, _KINDS, dim) if _KINDS in weights else None
@@ -299,7 +289,7 @@ def _layer(
     dim: int,
     heads: int,
     eps: float,
-    activation: Callable[[torch.Tensor], torch.Tensor],
+    activation: Map,
 ) -> _Layer:
     own = weights.under(f"{names.layer}.{number}.")
     inner = read_linear(own, names.inner, dim)

@@ -25,12 +25,13 @@ from explorer.compute.stages.linear import (
     read_lookup,
     read_norm,
     read_shaped,
+    thirds_of,
 )
 from explorer.compute.stages.picture import see
 from explorer.compute.stages.positions import halves
 from explorer.compute.stages.text_side import LONGEST, TextSide
 from explorer.compute.stages.tokenizers import tokenizer_for
-from explorer.compute.stages.vit import cut, parts_of
+from explorer.compute.stages.vit import cut
 from explorer.core.errors import ExplorerError
 from explorer.core.stages import Attention, Needs, Of, Stage
 
@@ -238,4 +239,4 @@ def _look(block: Weights, name: str, dim: int, heads: int) -> _Look:
     own = block.under(f"{name}.multihead_attn.")
     weight = read_shaped(own, "in_proj_weight", (3 * dim, dim))
     bias = read_shaped(own, "in_proj_bias", (3 * dim,)) if "in_proj_bias" in own else None
-    return _Look(heads, *parts_of(Linear(weight, bias)), read_linear(own, "out_proj", dim, dim))
+    return _Look(heads, *thirds_of(Linear(weight, bias)), read_linear(own, "out_proj", dim, dim))

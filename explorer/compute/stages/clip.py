@@ -14,11 +14,11 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from PIL import Image
-from torch.nn import functional
 
 from explorer.compute.encoders.preprocessing import Preprocessing
 from explorer.compute.encoders.tokenizer_files import FoundTokenizer, find_tokenizer, published_clip
 from explorer.compute.encoders.weights import Weights
+from explorer.compute.stages.activations import activation_of
 from explorer.compute.stages.attention import attention, heads_of
 from explorer.compute.stages.base import Computed, Input, Opening, StageModel, stage
 from explorer.compute.stages.clip_names import Named, layout_of, named_of
@@ -32,21 +32,14 @@ from explorer.compute.stages.linear import (
     read_shaped,
 )
 from explorer.compute.stages.picture import see
-from explorer.compute.stages.prenorm import Map, PreNormLayer, gelu_tanh, quick_gelu, run_layers
+from explorer.compute.stages.prenorm import PreNormLayer, run_layers
 from explorer.compute.stages.text_side import TextSide
 from explorer.compute.stages.tokenizers import FileTokenizer, tokenizer_folders
 from explorer.compute.stages.vit import cut
-from explorer.core.errors import ExplorerError
 from explorer.core.labels import Labels
 from explorer.core.stages import Attention, Needs, Of, Patches, Stage
 
 _HEAD = 64  # usual width of a head
-_ACTIVATIONS: Mapping[str, Map] = {
-    "quick_gelu": quick_gelu,
-    "gelu": functional.gelu,
-    "gelu_new": gelu_tanh,
-    "gelu_pytorch_tanh": gelu_tanh,
-}
 
 
 @dataclass(frozen=True, eq=False)
@@ -203,9 +196,7 @@ def _layers(
 ) -> tuple[PreNormLayer, ...]:
     told = config.get("num_attention_heads")
     heads = heads_of(dim, asked, max(1, dim // _HEAD), told).count
-    name = str(config.get("hidden_act", "quick_gelu"))
-    if name not in _ACTIVATIONS:
-        raise ExplorerError(f"Its activation “{name}” is not known here.")
+    activation = activation_of(config.get("hidden_act", "quick_gelu"))
     layers = []
     for number in range(weights.count(r"encoder\.layers\.(\d+)\.")):
         own = weights.under(f"encoder.layers.{number}.")
@@ -224,7 +215,7 @@ def _layers(
                 read_norm(own, "layer_norm2", dim, _eps(config)),
                 inner,
                 read_linear(own, "mlp.fc2", len(inner.weight), dim),
-                _ACTIVATIONS[name],
+                activation,
             )
         )
     return tuple(layers)

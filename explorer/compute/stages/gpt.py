@@ -8,6 +8,7 @@ shapes tell which it is.
 from __future__ import annotations
 
 from explorer.compute.encoders.weights import Weights
+from explorer.compute.stages.activations import Map, activation_of
 from explorer.compute.stages.attention import attention, heads_of
 from explorer.compute.stages.base import Computed, Input, Opening, StageModel, stage
 from explorer.compute.stages.linear import (
@@ -17,8 +18,9 @@ from explorer.compute.stages.linear import (
     read_norm,
     read_shaped,
     table_shape,
+    thirds_of,
 )
-from explorer.compute.stages.prenorm import PreNormLayer, gelu_tanh, run_layers
+from explorer.compute.stages.prenorm import PreNormLayer, run_layers
 from explorer.compute.stages.text_side import LONGEST, TextSide
 from explorer.compute.stages.tokenizers import text_side
 from explorer.compute.stages.words import EventTokenizer
@@ -53,8 +55,15 @@ def open_model(opening: Opening) -> StageModel:
     places = read_shaped(weights, "wpe.weight", (table_shape(weights, "wpe.weight")[0], dim))
     transposed = weights.shape("h.0.attn.c_attn.weight") == (dim, 3 * dim)
     is_music = rows == _EVENTS and not transposed
-    heads = _heads(opening, dim, transposed, is_music)
-    layers = [_layer(weights, n, dim, heads.count, transposed) for n in range(weights.count(r"h\.(\d+)\."))]
+    # Only the public GPT-2 comes with a configuration.
+    found = read_json(opening.folder / "config.json") if transposed else None
+    config = found if isinstance(found, dict) else {}
+    heads = _heads(opening.heads, dim, transposed, is_music, config.get("n_head"))
+    activation = activation_of(config.get("activation_function", "gelu_new"))
+    layers = [
+        _layer(weights, n, dim, heads.count, transposed, activation)
+        for n in range(weights.count(r"h\.(\d+)\."))
+    ]
     last = read_norm(weights, "ln_f", dim)
 
     def compute(given: Input) -> Computed:
@@ -80,14 +89,12 @@ def _own(weights: Weights) -> Weights:
     return weights.under("transformer.") if weights.has("transformer.wte.") else weights
 
 
-def _heads(opening: Opening, dim: int, transposed: bool, is_music: bool) -> Heads:
-    config = read_json(opening.folder / "config.json") if transposed else None
-    told = config.get("n_head") if isinstance(config, dict) else None
+def _heads(asked: int | None, dim: int, transposed: bool, is_music: bool, told: object) -> Heads:
     if is_music:
-        return heads_of(dim, opening.heads, _MUSIC_HEADS)
+        return heads_of(dim, asked, _MUSIC_HEADS)
     is_small = dim < _HEAD if transposed else dim <= _SMALL
     usual = _SMALL_HEADS if is_small else dim // _HEAD
-    return heads_of(dim, opening.heads, usual, told)
+    return heads_of(dim, asked, usual, told)
 
 
 def _text(opening: Opening, rows: int, limit: int, is_music: bool) -> TextSide:
@@ -99,7 +106,9 @@ def _text(opening: Opening, rows: int, limit: int, is_music: bool) -> TextSide:
     return text_side(opening, labels, rows, limit, "GPT")
 
 
-def _layer(weights: Weights, number: int, dim: int, heads: int, transposed: bool) -> PreNormLayer:
+def _layer(
+    weights: Weights, number: int, dim: int, heads: int, transposed: bool, activation: Map
+) -> PreNormLayer:
     own = weights.under(f"h.{number}.")
 
     def linear(name: str, inputs: int, outputs: int) -> Linear:
@@ -109,7 +118,7 @@ def _layer(weights: Weights, number: int, dim: int, heads: int, transposed: bool
         return Linear(weight.T.contiguous(), read_shaped(own, f"{name}.bias", (outputs,)))
 
     inner = table_shape(own, "mlp.c_fc.weight")[transposed]
-    query, key, value = _thirds(linear("attn.c_attn", dim, 3 * dim))
+    query, key, value = thirds_of(linear("attn.c_attn", dim, 3 * dim))
     return PreNormLayer(
         heads=heads,
         norm_1=read_norm(own, "ln_1", dim),
@@ -120,12 +129,5 @@ def _layer(weights: Weights, number: int, dim: int, heads: int, transposed: bool
         norm_2=read_norm(own, "ln_2", dim),
         inner=linear("mlp.c_fc", dim, inner),
         outer=linear("mlp.c_proj", inner, dim),
-        activation=gelu_tanh,
+        activation=activation,
     )
-
-
-def _thirds(joined: Linear) -> list[Linear]:
-    """Queries, keys and values of one layer that gives all three."""
-    weights = joined.weight.chunk(3)
-    biases = [None] * 3 if joined.bias is None else joined.bias.chunk(3)
-    return [Linear(weight, bias) for weight, bias in zip(weights, biases, strict=True)]

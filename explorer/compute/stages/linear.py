@@ -146,3 +146,11 @@ def read_shaped(weights: Weights, name: str, shape: tuple[int, ...]) -> torch.Te
             f"{weights.path.name} is not the model that it seems: {name} has the shape {found}, not {shape}."
         )
     return weights.read(name)
+
+
+def thirds_of(joined: Linear) -> tuple[Linear, Linear, Linear]:
+    """Query, key and value out of the one layer that holds them in this order."""
+    weights = joined.weight.chunk(3)
+    biases = (None, None, None) if joined.bias is None else joined.bias.chunk(3)
+    query, key, value = (Linear(weight, bias) for weight, bias in zip(weights, biases, strict=True))
+    return query, key, value

@@ -2,30 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
-from torch.nn import functional
 
+from explorer.compute.stages.activations import Map
 from explorer.compute.stages.attention import Looked, attend
 from explorer.compute.stages.base import stage
 from explorer.compute.stages.linear import Linear
 from explorer.core.stages import Of, Stage
 
-Map = Callable[[torch.Tensor], torch.Tensor]
-
 _HOW = "self-attention, then an MLP"
-
-
-def gelu_tanh(x: torch.Tensor) -> torch.Tensor:
-    """GELU in its tanh form (Hendrycks and Gimpel, 2016)."""
-    return functional.gelu(x, approximate="tanh")
-
-
-def quick_gelu(x: torch.Tensor) -> torch.Tensor:
-    """``x * sigmoid(1.702 x)``, with which OpenAI's CLIPs were trained."""
-    return x * torch.sigmoid(1.702 * x)
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,11 +15,12 @@ from torch.nn import functional
 
 from explorer.compute.encoders.preprocessing import HALF, Preprocessing, from_hugging_face
 from explorer.compute.encoders.weights import Weights
+from explorer.compute.stages.activations import activation_of, gelu_tanh
 from explorer.compute.stages.attention import attention, heads_of
 from explorer.compute.stages.base import Computed, Input, Opening, StageModel, stage
-from explorer.compute.stages.linear import Linear, Norm, read_linear, read_norm, read_shaped
+from explorer.compute.stages.linear import Linear, Norm, read_linear, read_norm, read_shaped, thirds_of
 from explorer.compute.stages.picture import see
-from explorer.compute.stages.prenorm import PreNormLayer, gelu_tanh, run_layers
+from explorer.compute.stages.prenorm import PreNormLayer, run_layers
 from explorer.core.errors import ExplorerError
 from explorer.core.stages import Heads, Needs, Of
 from explorer.readers.hf_config import read_json
@@ -268,6 +269,7 @@ def _read_hugging_face(
     told, eps = config.get("num_attention_heads"), config.get("layer_norm_eps")
     eps = float(eps) if isinstance(eps, (int, float)) else 1e-12
     split = heads_of(dim, heads, max(1, dim // _HEAD), told)
+    activation = activation_of(config.get("hidden_act", "gelu"))
     layers = []
     for number in range(weights.count(r"encoder\.layer\.(\d+)\.")):
         block = weights.under(f"encoder.layer.{number}.")
@@ -286,7 +288,7 @@ def _read_hugging_face(
                 read_norm(block, "layernorm_after", dim, eps),
                 inner,
                 read_linear(block, "output.dense", len(inner.weight), dim),
-                functional.gelu,
+                activation,
             )
         )
     vit = Vit(
@@ -313,7 +315,7 @@ def _read_timm(weights: Weights, heads: int | None, config: dict[str, Any]) -> t
             PreNormLayer(
                 split.count,
                 read_norm(block, "norm1", dim, 1e-6),
-                *parts_of(read_linear(block, "attn.qkv", dim, 3 * dim)),
+                *thirds_of(read_linear(block, "attn.qkv", dim, 3 * dim)),
                 read_linear(block, "attn.proj", dim, dim),
                 read_norm(block, "norm2", dim, 1e-6),
                 inner,
@@ -331,11 +333,3 @@ def _read_timm(weights: Weights, heads: int | None, config: dict[str, Any]) -> t
         _classifier(weights, "head", dim),
     )
     return vit, split
-
-
-def parts_of(joined: Linear) -> tuple[Linear, Linear, Linear]:
-    """Query, key and value out of the one layer that holds them in this order."""
-    weights = joined.weight.chunk(3)
-    biases = (None, None, None) if joined.bias is None else joined.bias.chunk(3)
-    query, key, value = (Linear(weight, bias) for weight, bias in zip(weights, biases, strict=True))
-    return query, key, value

@@ -127,10 +127,15 @@ def test_that_gpt2_with_its_transposed_layers_agrees_with_transformers(tmp_path:
     assert_close(run["final norm"], expected.last_hidden_state[0])
 
 
-def test_that_a_configuration_beside_gpt2_says_how_many_heads_there_are(tmp_path: Path) -> None:
+@pytest.mark.parametrize("activation", ["gelu_new", "relu"])
+def test_that_a_configuration_beside_gpt2_says_its_heads_and_activation(
+    tmp_path: Path, activation: str
+) -> None:
     transformers = library()
     torch.manual_seed(6)
-    config = transformers.GPT2Config(vocab_size=90, n_positions=32, n_embd=48, n_layer=2, n_head=3)
+    config = transformers.GPT2Config(
+        vocab_size=90, n_positions=32, n_embd=48, n_layer=2, n_head=3, activation_function=activation
+    )
     model = transformers.GPT2LMHeadModel(config).eval()
     with torch.no_grad():
         model.transformer.wte.weight.mul_(20)
@@ -147,3 +152,13 @@ def test_that_small_models_take_the_usual_heads_where_they_divide(tmp_path: Path
     state = decoder_only(50, 16, 64, 2)
     opened = open_stage_model(save(state, tmp_path / "GPT.pth"))
     assert_stages(opened, state, [4, 49, 1], heads=4, layers=2)
+
+
+def test_that_an_activation_that_is_not_known_is_refused_by_name(tmp_path: Path) -> None:
+    transformers = library()
+    config = transformers.GPT2Config(vocab_size=90, n_positions=32, n_embd=48, n_layer=1, n_head=3)
+    transformers.GPT2LMHeadModel(config).save_pretrained(tmp_path)
+    path = tmp_path / "config.json"
+    path.write_text(path.read_text("utf-8").replace("gelu_new", "gelu_10"), "utf-8")
+    with pytest.raises(ExplorerError, match="gelu_10"):
+        open_stage_model(tmp_path)

@@ -123,7 +123,8 @@ def test_that_a_vit_of_other_shapes_is_refused_in_one_sentence(vit_state: State,
         open_stage_model(save(narrow, tmp_path / "c.pth"))
 
 
-def test_that_each_stage_of_a_public_vit_is_that_of_transformers(tmp_path: Path) -> None:
+@pytest.mark.parametrize("activation", ["gelu", "quick_gelu", "relu"])
+def test_that_each_stage_of_a_public_vit_is_that_of_transformers(tmp_path: Path, activation: str) -> None:
     transformers = library()
     torch.manual_seed(3)
     config = transformers.ViTConfig(
@@ -134,6 +135,7 @@ def test_that_each_stage_of_a_public_vit_is_that_of_transformers(tmp_path: Path)
         image_size=48,
         patch_size=16,
         initializer_range=0.2,
+        hidden_act=activation,
     )
     model = transformers.ViTForImageClassification(config).eval()
     model.save_pretrained(tmp_path)
