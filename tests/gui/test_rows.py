@@ -218,9 +218,11 @@ def test_that_regions_are_found_on_a_map_at_rest_and_keep_given_names(
     assert sum(region.rows for region in document.regions) > 200
     assert {region.name[:4] for region in document.regions} == {"bird", "fish", "tree"}
     document.name_region(0, "mine")
+    counts: list[int] = []
+    document.regions_changed.connect(lambda: counts.append(len(document.regions)))
     session.mapping.start()
-    qtbot.waitUntil(lambda: not document.regions, timeout=20_000)
-    qtbot.waitUntil(lambda: len(document.regions) == 3, timeout=20_000)
+    qtbot.waitUntil(lambda: counts[-1:] == [3], timeout=20_000)
+    assert counts == [0, 3], "gone with the old map, found anew on the new one"
     assert "mine" in {region.name for region in document.regions}
 
 
