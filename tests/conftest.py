@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-_PATIENCE_SECONDS = 2.0
+_PATIENCE_SECONDS = 30.0
 # Kept by libraries for the life of the process.
 _LASTING_THREADS = ("pydevd", "QThread", "Dummy", "pytest", "execnet")
 _STARTED_TIMERS: weakref.WeakSet = weakref.WeakSet()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,6 +14,7 @@ from pytestqt.qtbot import QtBot
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
 import demo_pictures as demo
+from patient_bot import PATIENCE, PatientBot
 from window_driver import settle
 
 from explorer.commands import Session
@@ -24,9 +24,16 @@ from explorer.document import Document, Source
 from explorer.document.settings import Settings
 from explorer.jobs import Jobs
 from explorer.views.main_window import MainWindow
+from explorer.views.panels import notice_bar
 from explorer.views.theme import apply_theme
 
 FILLERS = 300
+
+
+@pytest.fixture
+def qtbot(qapp: QApplication, request: pytest.FixtureRequest) -> QtBot:
+    """The robot of all tests of widgets: none fails for a slow machine's sake."""
+    return PatientBot(request)
 
 
 @pytest.fixture(scope="session")
@@ -55,17 +62,13 @@ def words_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def jobs(qapp: QApplication) -> Iterator[Jobs]:
+def jobs(qapp: QApplication, request: pytest.FixtureRequest) -> Iterator[Jobs]:
     """Real worker processes, started once for all tests of widgets."""
     running = Jobs("cpu")
-    ready: list[str] = []
-    running.ready.connect(ready.append)
-    until = time.monotonic() + 60
+    ready: set[str] = set()
+    running.ready.connect(ready.add)
     # What starts only now must not look as if the first test had left it behind.
-    while len(ready) < 2 and time.monotonic() < until:
-        qapp.processEvents()
-        time.sleep(0.01)
-    assert set(ready) == {"vectors", "layout"}
+    PatientBot(request).waitUntil(lambda: ready == {"vectors", "layout"})
     yield running
     running.shutdown()
 
@@ -85,36 +88,23 @@ def bare_session(qapp: QApplication, jobs: Jobs) -> Iterator[Session]:
 def session(qtbot: QtBot, bare_session: Session, words_file: Path) -> Session:
     """A session with the words' table on the map, at its first picture, its labels indexed."""
     bare_session.document.set_settings(LayoutSettings(method="pca"))
-    with qtbot.waitSignal(bare_session.asking.index_ready, timeout=60_000):
+    with qtbot.waitSignal(bare_session.asking.index_ready):
         bare_session.opening.open([str(words_file)])
-    qtbot.waitUntil(lambda: bare_session.mapping.settled, timeout=30_000)
+    qtbot.waitUntil(lambda: bare_session.mapping.settled)
     return bare_session
 
 
 @pytest.fixture(scope="session")
-def encoder_worker(qapp: QApplication, jobs: Jobs) -> None:
+def encoder_worker(jobs: Jobs, request: pytest.FixtureRequest) -> None:
     """The encoder's process, started once for all tests that encode anything."""
-    ready: list[str] = []
-    jobs.ready.connect(ready.append)
-    loading = jobs.encoders.open(demo.CLIP)
-    until = time.monotonic() + 60
-    while loading.running and time.monotonic() < until:
-        qapp.processEvents()
-        time.sleep(0.01)
-    assert "encoder" in ready
+    PatientBot(request).waitSignal(jobs.encoders.open(demo.CLIP).finished).wait()
 
 
 @pytest.fixture(scope="session")
-def stages_worker(qapp: QApplication, jobs: Jobs) -> None:
+def stages_worker(jobs: Jobs, request: pytest.FixtureRequest) -> None:
     """The process that runs models stage by stage, started once for all tests that need it."""
-    ready: list[str] = []
-    jobs.ready.connect(ready.append)
-    opening = jobs.stages.open(Source(FileListing(str(demo.CLIP), "", ())))
-    until = time.monotonic() + 60
-    while opening.running and time.monotonic() < until:
-        qapp.processEvents()
-        time.sleep(0.01)
-    assert "stages" in ready
+    source = Source(FileListing(str(demo.CLIP), "", ()))
+    PatientBot(request).waitSignal(jobs.stages.open(source).finished).wait()
 
 
 @pytest.fixture(scope="session")
@@ -142,11 +132,12 @@ def window(
     import explorer.render.kernels  # noqa: F401 - else a thread of the first window loads them
 
     monkeypatch.setenv("EMBEDDING_EXPLORER_SETTINGS", str(tmp_path / "settings.json"))
+    monkeypatch.setattr(notice_bar, "NOTE_MS", PATIENCE)  # a note stays until it has been looked at
     bare_session.document.set_settings(LayoutSettings(method="pca"))
     shown = MainWindow(bare_session)
     shown.resize(1280, 720)
-    shown.show()
-    qtbot.waitExposed(shown)
+    with qtbot.waitExposed(shown):
+        shown.show()
     yield shown
     shown.close()
     shown.deleteLater()

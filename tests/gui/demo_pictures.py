@@ -12,7 +12,6 @@ from explorer.core.resources import resource_path
 CLIP = resource_path("demo", "clip")
 SCENES = resource_path("demo", "pictures")
 COUNT = 60
-PATIENCE = 60_000
 
 
 def scene(number: int) -> Path:
@@ -22,7 +21,7 @@ def scene(number: int) -> Path:
 
 def make_index(qtbot: QtBot, session: Session, folder: Path, index: Path) -> None:
     """Index a folder by the demo's CLIP, as a person does, and wait until the index is shown."""
-    with qtbot.waitSignal(session.indexing.finished, timeout=PATIENCE):
+    with qtbot.waitSignal(session.indexing.finished):
         session.indexing.start(str(folder), str(CLIP), str(index))
     show(qtbot, session, index)
 
@@ -36,7 +35,7 @@ def show(qtbot: QtBot, session: Session, index: Path, table: str = "image_vector
     def shown() -> bool:
         return document.table is not None and document.table.path == str(index)
 
-    qtbot.waitUntil(shown, timeout=PATIENCE)
+    qtbot.waitUntil(shown)
     if document.table.listing.name != table:
         session.opening.choose_table(str(index), table)
     qtbot.waitUntil(
@@ -45,6 +44,5 @@ def show(qtbot: QtBot, session: Session, index: Path, table: str = "image_vector
             and document.table.listing.name == table
             and document.encoder is not None
             and session.asking.index is not None
-        ),
-        timeout=PATIENCE,
+        )
     )

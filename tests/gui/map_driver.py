@@ -52,7 +52,7 @@ def _send(
 def rest(qtbot: QtBot, window: MainWindow) -> None:
     """Wait until the map is still and drawn to the finest: from then on its points can be hit."""
     canvas = window.map.canvas
-    qtbot.waitUntil(lambda: not canvas.moves and not canvas.item.refining, timeout=10_000)
+    qtbot.waitUntil(lambda: not canvas.moves and not canvas.item.refining)
     canvas.viewport().repaint()
 
 

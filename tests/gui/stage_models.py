@@ -61,8 +61,7 @@ def opened(qtbot: QtBot, session: Session, path: str | Path, **labels: str) -> S
             session.document.stage is LayoutStage.DONE
             and session.document.table is not None
             and session.document.table.path == str(path)
-        ),
-        timeout=60_000,
+        )
     )
     return session
 
@@ -74,7 +73,7 @@ def shown(qtbot: QtBot, session: Session) -> StagesPanel:
     qtbot.addWidget(made, before_close_func=lambda _panel: session.close())
     made.resize(360, 800)
     made.show()
-    qtbot.waitUntil(lambda: session.document.model_view.model is not None, timeout=60_000)
+    qtbot.waitUntil(lambda: session.document.model_view.model is not None)
     return made
 
 
@@ -82,7 +81,7 @@ def type_in(qtbot: QtBot, panel: StagesPanel, text: str) -> None:
     """Type, and wait for what the model makes of it."""
     panel.form.field.clear()
     qtbot.keyClicks(panel.form.field, text)
-    qtbot.waitUntil(lambda: ran(panel) == text, timeout=30_000)
+    qtbot.waitUntil(lambda: ran(panel) == text)
 
 
 def ran(panel: StagesPanel) -> str | None:

@@ -62,7 +62,7 @@ def test_that_the_menu_takes_back_what_was_used_before(qtbot: QtBot, section: En
     assert entries(section) == ["clip (demo)", FOLDER, FILE]
     choose(section, "clip (demo)")
     assert section.name.text() == "loading…"
-    qtbot.waitUntil(lambda: section.name.text() == "clip", timeout=demo.PATIENCE)
+    qtbot.waitUntil(lambda: section.name.text() == "clip")
     section.menu.aboutToShow.emit()
     assert [action.text() for action in section.menu.actions() if action.isChecked()] == ["clip (demo)"]
 
@@ -85,14 +85,14 @@ def test_that_an_encoder_that_is_gone_is_said_and_found_again(
     scenes.notices.posted.connect(said.append)
     scenes.opening.open([str(moved)])
     section = window.side.encoder
-    qtbot.waitUntil(section.find.isVisible, timeout=demo.PATIENCE)
+    qtbot.waitUntil(section.find.isVisible)
     assert section.facts.text() == (
         f"clip made these vectors; it is no longer at {tmp_path / 'gone' / 'clip'}."
     )
     assert any("no longer at" in notice.text for notice in said)
     monkeypatch.setattr(QFileDialog, "getExistingDirectory", lambda *_args, **_named: str(demo.CLIP))
     section.find.click()
-    qtbot.waitUntil(lambda: scenes.document.encoder is not None, timeout=demo.PATIENCE)
+    qtbot.waitUntil(lambda: scenes.document.encoder is not None)
     assert section.facts.text() == "CLIP · 128 numbers · cpu"
     assert section.find.isHidden()
     assert scenes.settings.encoders[0] == str(demo.CLIP)
@@ -105,7 +105,7 @@ def test_that_an_encoder_of_other_dimensions_is_refused_with_both(
     assert section.change.text() == CHOOSE
     assert section.name.isHidden()
     choose(section, "clip (demo)")
-    qtbot.waitUntil(open_window.notice.isVisible, timeout=demo.PATIENCE)
+    qtbot.waitUntil(open_window.notice.isVisible)
     assert "128 numbers" in open_window.notice.text.text()
     assert "24" in open_window.notice.text.text()
     assert section.change.text() == CHOOSE
@@ -134,12 +134,12 @@ def test_that_an_encoder_that_is_dropped_shows_its_tokens_and_offers_to_read_for
 ) -> None:
     scenes.encoding.close()
     drop(window, demo.CLIP)
-    qtbot.waitUntil(lambda: scenes.document.table.path == str(demo.CLIP), timeout=demo.PATIENCE)
+    qtbot.waitUntil(lambda: scenes.document.table.path == str(demo.CLIP))
     assert "token_embedding" in scenes.document.table.listing.name
     assert "clip is an encoder, too." in window.notice.text.text()
     buttons = {button.text(): button for button in window.notice.findChildren(QPushButton)}
     buttons["Use it as encoder for scenes.index"].click()
-    qtbot.waitUntil(lambda: scenes.document.encoder is not None, timeout=demo.PATIENCE)
+    qtbot.waitUntil(lambda: scenes.document.encoder is not None)
     assert scenes.document.table.path == str(scenes_index)
     assert scenes.settings.encoders[0] == str(demo.CLIP)
 
@@ -149,5 +149,5 @@ def test_that_an_encoder_of_other_dimensions_is_not_offered_for_a_table(
 ) -> None:
     drop(open_window, demo.CLIP)
     document = open_window.session.document
-    qtbot.waitUntil(lambda: document.table.path == str(demo.CLIP), timeout=demo.PATIENCE)
+    qtbot.waitUntil(lambda: document.table.path == str(demo.CLIP))
     assert not any("encoder" in button.text() for button in open_window.notice.findChildren(QPushButton))

@@ -34,18 +34,18 @@ def answer_to(qtbot: QtBot, scenes: Session) -> Callable[[str], Answer]:
 def next_answer(qtbot: QtBot, session: Session, act: Callable[[], None]) -> Answer:
     before = session.document.answer
     act()
-    qtbot.waitUntil(lambda: session.document.answer not in (None, before), timeout=demo.PATIENCE)
+    qtbot.waitUntil(lambda: session.document.answer not in (None, before))
     return session.document.answer
 
 
 def rejection(qtbot: QtBot, session: Session, act: Callable[[], None]) -> ExplorerError:
-    with qtbot.waitSignal(session.asking.rejected, timeout=demo.PATIENCE) as refused:
+    with qtbot.waitSignal(session.asking.rejected) as refused:
         act()
     return refused.args[0]
 
 
 def result_of(qtbot: QtBot, job: Job) -> object:
-    with qtbot.waitSignal(job.finished, timeout=demo.PATIENCE) as finished:
+    with qtbot.waitSignal(job.finished) as finished:
         pass
     return finished.args[0]
 
@@ -131,7 +131,7 @@ def test_that_only_the_last_of_several_typed_texts_is_answered(qtbot, scenes):
     scenes.document.answer_changed.connect(lambda: answered.append(scenes.document.answer))
     for text in ("a", "a blue", "a blue circ", "a blue circle"):
         scenes.asking.ask(text, settled=False)
-    qtbot.waitUntil(lambda: bool(answered), timeout=demo.PATIENCE)
+    qtbot.waitUntil(lambda: bool(answered))
     assert [answer.question.text for answer in answered] == ["a blue circle"]
     # A text that was asked before needs no encoder.
     ended = []
@@ -170,21 +170,21 @@ def test_that_an_encoder_of_another_dimension_or_for_another_index_is_refused(
     weights[-40_000:] = bytes(40_000)
     (changed / "model.safetensors").write_bytes(weights)
     scenes.encoding.use(str(changed))
-    qtbot.waitUntil(lambda: bool(said), timeout=demo.PATIENCE)
+    qtbot.waitUntil(lambda: bool(said))
     assert "was made by the encoder clip" in said[-1].text
     assert scenes.document.encoder is not None
     scenes.opening.open([str(words_file)])
-    qtbot.waitUntil(lambda: scenes.document.table.listing.dim == 24, timeout=demo.PATIENCE)
+    qtbot.waitUntil(lambda: scenes.document.table.listing.dim == 24)
     assert scenes.document.encoder is None
     scenes.encoding.use(str(demo.CLIP))
-    qtbot.waitUntil(lambda: "128 numbers" in said[-1].text, timeout=demo.PATIENCE)
+    qtbot.waitUntil(lambda: "128 numbers" in said[-1].text)
     assert "have 24" in said[-1].text
 
 
 def test_that_typed_classes_colour_the_map(qtbot, scenes):
     document = scenes.document
     scenes.judging.zero_shot(["heart", "star", "circle"], "a {}")
-    qtbot.waitUntil(lambda: document.zero_shot is not None, timeout=demo.PATIENCE)
+    qtbot.waitUntil(lambda: document.zero_shot is not None)
     found = document.zero_shot
     assert found.classes == ("heart", "star", "circle")
     assert document.colouring.by == ZERO_SHOT
@@ -204,7 +204,7 @@ def test_that_typed_classes_colour_the_map(qtbot, scenes):
 
 def test_that_recall_is_measured_both_ways(qtbot, scenes):
     scenes.judging.evaluate()
-    qtbot.waitUntil(lambda: scenes.document.retrieval is not None, timeout=demo.PATIENCE)
+    qtbot.waitUntil(lambda: scenes.document.retrieval is not None)
     found = scenes.document.retrieval
     assert (found.text_to_image.queries, found.image_to_text.queries) == (300, demo.COUNT)
     assert 0.9 < found.text_to_image.at_1 <= found.text_to_image.at_10 <= 1
@@ -236,12 +236,12 @@ def test_that_a_centred_map_lays_pictures_among_their_captions(qtbot, scenes, sc
         between = np.linalg.norm(xy[pictures].mean(axis=0) - xy[~pictures].mean(axis=0))
         return float(between / xy[pictures].std())
 
-    qtbot.waitUntil(lambda: scenes.mapping.settled, timeout=demo.PATIENCE)
+    qtbot.waitUntil(lambda: scenes.mapping.settled)
     apart, answer = gap(), next_answer(qtbot, scenes, lambda: scenes.asking.ask("a red heart"))
     scenes.mapping.change(centred=True)
     before = document.positions
     scenes.mapping.start()
-    qtbot.waitUntil(lambda: document.positions is not before, timeout=demo.PATIENCE)
+    qtbot.waitUntil(lambda: document.positions is not before)
     assert gap() < 0.01 < 0.1 < apart
     # Search sees the rows as they are.
     found = next_answer(qtbot, scenes, scenes.asking.again)

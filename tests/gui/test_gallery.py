@@ -89,8 +89,8 @@ def shown(qtbot: QtBot, session: Session, folder: Path) -> Iterator[Shown]:
     panel = GalleryPanel(session, thumbnails)
     qtbot.addWidget(panel)
     panel.resize(320, 760)
-    panel.show()
-    qtbot.waitExposed(panel)
+    with qtbot.waitExposed(panel):
+        panel.show()
     made = Shown(session, panel, thumbnails)
     assert session.document.table is not None
     made.carry(pictures_in(folder, session.document.table.listing.rows))
@@ -102,8 +102,7 @@ def shown(qtbot: QtBot, session: Session, folder: Path) -> Iterator[Shown]:
 def settle(qtbot: QtBot, shown: Shown) -> None:
     """Wait until what is in view is loaded and painted."""
     qtbot.waitUntil(
-        lambda: shown.thumbnails.waiting == 0 and all(map(shown.thumbnails.loaded, in_view(shown))),
-        timeout=10_000,
+        lambda: shown.thumbnails.waiting == 0 and all(map(shown.thumbnails.loaded, in_view(shown)))
     )
     QApplication.processEvents()
 
@@ -202,7 +201,7 @@ def test_that_an_answer_stands_ranked_with_the_best_one_large(qtbot: QtBot, show
     assert f"+{answer.deviations[0]:.1f}σ" in panel.detail.score.text()
     assert panel.detail.caption.text() == "caption 7 (+1)"
     assert panel.detail.path.text() == "07.png"
-    qtbot.waitUntil(lambda: panel.detail.size_label.text() == "80 × 120", timeout=10_000)
+    qtbot.waitUntil(lambda: panel.detail.size_label.text() == "80 × 120")
     large = panel.detail.picture.grab().toImage()
     assert QColor(large.pixel(large.width() // 2, large.height() // 2)).name() == COLOURS[1]
 
@@ -210,10 +209,10 @@ def test_that_an_answer_stands_ranked_with_the_best_one_large(qtbot: QtBot, show
 def test_that_a_picture_that_cannot_be_shown_says_why(qtbot: QtBot, shown: Shown) -> None:
     shown.answer(np.asarray([30, 31]))
     fault = shown.panel.detail.fault
-    qtbot.waitUntil(lambda: fault.text() == "The file ends before the picture does.", timeout=10_000)
+    qtbot.waitUntil(lambda: fault.text() == "The file ends before the picture does.")
     settle(qtbot, shown)
     shown.panel.view.setCurrentIndex(shown.panel.model.index(1, 0))
-    qtbot.waitUntil(lambda: fault.text() == "The file is no longer there.", timeout=10_000)
+    qtbot.waitUntil(lambda: fault.text() == "The file is no longer there.")
     assert not shown.panel.grab().isNull()
 
 
@@ -396,13 +395,13 @@ def test_that_an_answer_grows_as_it_is_scrolled_without_loss_of_place(
     panel.resize(320, 760)
     panel.show()
     session.asking.ask_row(0)
-    qtbot.waitUntil(lambda: panel.model.answer is not None, timeout=10_000)
+    qtbot.waitUntil(lambda: panel.model.answer is not None)
     assert panel.model.rowCount() == 60
     view = panel.view
     view.setCurrentIndex(panel.model.index(2, 0))
     view.verticalScrollBar().setValue(view.verticalScrollBar().maximum())
     held = view.verticalOffset()
-    qtbot.waitUntil(lambda: panel.model.rowCount() == rows - 1, timeout=10_000)
+    qtbot.waitUntil(lambda: panel.model.rowCount() == rows - 1)
     assert view.verticalOffset() == held
     assert place(Shown(session, panel, thumbnails)) == 2
     assert session.document.k == 60
@@ -445,7 +444,7 @@ def test_that_the_picture_and_its_file_are_copied(qtbot: QtBot, shown: Shown, fo
     shown.panel.activateWindow()
     shown.panel.view.setFocus()
     qtbot.keyClick(shown.panel.view, Qt.Key.Key_C, Qt.KeyboardModifier.ControlModifier)
-    qtbot.waitUntil(lambda: clipboard.mimeData().hasImage(), timeout=10_000)
+    qtbot.waitUntil(lambda: clipboard.mimeData().hasImage())
     image = QImage(clipboard.image())
     assert (image.width(), image.height()) == (80, 120)
     assert [url.toLocalFile() for url in clipboard.mimeData().urls()] == [str(folder / "01.png")]
@@ -514,7 +513,7 @@ def test_that_more_like_this_asks_for_the_chosen_row(qtbot: QtBot, shown: Shown)
         answer = shown.session.document.answer
         return answer is not None and answer.question.focus == 4
 
-    qtbot.waitUntil(asked, timeout=10_000)
+    qtbot.waitUntil(asked)
 
 
 # The full picture
@@ -528,25 +527,25 @@ def test_that_the_full_picture_is_walked_zoomed_and_closed_by_keys(qtbot: QtBot,
     assert viewer is not None
     assert viewer.isVisible()
     assert not viewer.isModal()
-    qtbot.waitUntil(lambda: "120 × 80" in viewer.facts.text(), timeout=10_000)
+    qtbot.waitUntil(lambda: "120 × 80" in viewer.facts.text())
     assert viewer.facts.text().startswith("1 of 32  ·  0.90")
     assert viewer.caption.text() == "caption 0"
     qtbot.keyClick(viewer, Qt.Key.Key_Right)
     assert place(shown) == 1
     assert viewer.windowTitle() == "01.png"
-    qtbot.waitUntil(lambda: "80 × 120" in viewer.facts.text(), timeout=10_000)
+    qtbot.waitUntil(lambda: "80 × 120" in viewer.facts.text())
     qtbot.keyClick(viewer, Qt.Key.Key_1)
     assert viewer.canvas.percent == pytest.approx(100)
     qtbot.keyClick(viewer, Qt.Key.Key_Plus)
     assert viewer.canvas.percent == pytest.approx(125)
     qtbot.keyClick(viewer, Qt.Key.Key_0)
     qtbot.keyClick(viewer, Qt.Key.Key_End)
-    qtbot.waitUntil(lambda: viewer.canvas.loaded is not None, timeout=10_000)
+    qtbot.waitUntil(lambda: viewer.canvas.loaded is not None)
     assert viewer.canvas.loaded.fault == "the file is no longer there"
     assert not viewer.grab().isNull()
     shown.answer(np.asarray([4, 5]))
     assert viewer.windowTitle() == "04.png"
-    qtbot.waitUntil(lambda: viewer.canvas.loaded is not None, timeout=10_000)
+    qtbot.waitUntil(lambda: viewer.canvas.loaded is not None)
     qtbot.keyClick(viewer, Qt.Key.Key_C, Qt.KeyboardModifier.ControlModifier)
     copied = QGuiApplication.clipboard().mimeData()
     assert copied.hasImage()
@@ -565,7 +564,7 @@ def test_that_zooming_keeps_the_point_under_the_cursor_and_edges_stay_outside(
     viewer = shown.panel.viewer
     assert viewer is not None
     canvas = viewer.canvas
-    qtbot.waitUntil(lambda: canvas.loaded is not None, timeout=10_000)
+    qtbot.waitUntil(lambda: canvas.loaded is not None)
     cursor = QPointF(300, 260)
     before = (cursor - canvas.picture_rect().topLeft()) / canvas.scale
     canvas.zoom(4, cursor)
@@ -589,7 +588,7 @@ def test_that_a_huge_picture_is_decoded_smaller_and_says_so(
     shown.panel.open_full()
     viewer = shown.panel.viewer
     assert viewer is not None
-    qtbot.waitUntil(lambda: viewer.canvas.loaded is not None, timeout=20_000)
+    qtbot.waitUntil(lambda: viewer.canvas.loaded is not None)
     loaded = viewer.canvas.loaded
     assert loaded.images[0].width() == 4096
     assert (loaded.width, loaded.height) == (12_000, 6_000)

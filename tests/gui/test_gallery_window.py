@@ -16,7 +16,7 @@ from explorer.views.main_window import MainWindow
 def pictures_window(qtbot: QtBot, window: MainWindow, scenes: Session) -> MainWindow:
     """A window with an index of the demo's pictures, and the encoder that made it."""
     settle(qtbot, window)
-    qtbot.waitUntil(lambda: scenes.document.encoder is not None, timeout=60_000)
+    qtbot.waitUntil(lambda: scenes.document.encoder is not None)
     return window
 
 
@@ -28,7 +28,7 @@ def test_that_typed_words_rank_real_pictures_and_lead_on_to_captions(
     assert window.docks[1].windowTitle() == "Pictures"
     assert gallery.header.count.text() == f"{session.document.pictures.rows} pictures"
     session.asking.ask("blue triangle on green")
-    qtbot.waitUntil(lambda: gallery.model.answer is not None, timeout=30_000)
+    qtbot.waitUntil(lambda: gallery.model.answer is not None)
     assert gallery.header.title.text() == "blue triangle on green"
     best = gallery.model.row_at(0)
     caption = gallery.model.captions(0)[0]
@@ -40,7 +40,7 @@ def test_that_typed_words_rank_real_pictures_and_lead_on_to_captions(
         image = window.thumbnails.image(best)
         return image is not None
 
-    qtbot.waitUntil(painted, timeout=10_000)
+    qtbot.waitUntil(painted)
     tile = gallery.view.visualRect(gallery.model.index(0, 0)).center()
     shown = gallery.view.viewport().grab().toImage().pixelColor(tile - QPoint(0, 9))
     middle = QColor(image.pixel(image.width() // 2, image.height() // 2))
@@ -49,7 +49,7 @@ def test_that_typed_words_rank_real_pictures_and_lead_on_to_captions(
     captions = next(each for each in gallery.menu().actions() if each.text() == "Captions like this picture")
     captions.trigger()
     listed = window.answer.neighbours
-    qtbot.waitUntil(lambda: listed.isVisible() and listed.model.rowCount() > 0, timeout=60_000)
+    qtbot.waitUntil(lambda: listed.isVisible() and listed.model.rowCount() > 0)
     own = listed.model.label(0)
     owner = session.document.pictures.name(listed.model.row_at(0))
     assert own in session.document.pictures.captions(listed.model.row_at(0))
@@ -63,11 +63,11 @@ def test_that_pointing_on_the_map_rings_the_picture_and_back(
     gallery = window.answer.gallery
     spot = gallery.view.visualRect(gallery.model.index(1, 0)).center()
     qtbot.mouseMove(gallery.view.viewport(), spot)
-    qtbot.waitUntil(lambda: window.map.canvas.item.figure.hover == 1, timeout=5_000)
+    qtbot.waitUntil(lambda: window.map.canvas.item.figure.hover == 1)
     qtbot.mouseMove(window.map.canvas.viewport(), QPoint(3, 3))
     before = gallery.view.viewport().grab().toImage()
     qtbot.mouseMove(window.map.canvas.viewport(), place_of(window, 2))
-    qtbot.waitUntil(lambda: gallery.view.viewport().grab().toImage() != before, timeout=5_000)
+    qtbot.waitUntil(lambda: gallery.view.viewport().grab().toImage() != before)
 
 
 def test_that_panels_are_walked_to_the_gallery(qtbot: QtBot, pictures_window: MainWindow) -> None:

@@ -48,7 +48,7 @@ def watched(encoder_worker: None, window: MainWindow) -> Iterator[MainWindow]:
 
 
 def offered(qtbot: QtBot, window: MainWindow) -> None:
-    qtbot.waitUntil(lambda: window.offer.isVisible() and not window.offer.is_counting, timeout=20_000)
+    qtbot.waitUntil(lambda: window.offer.isVisible() and not window.offer.is_counting)
 
 
 def press(window: MainWindow, text: str) -> None:
@@ -64,8 +64,7 @@ def indexed(qtbot: QtBot, window: MainWindow, vectors: int) -> None:
             and document.encoder is not None
             and document.index_run is None
             and int(document.table.health.healthy.sum()) == vectors
-        ),
-        timeout=demo.PATIENCE,
+        )
     )
 
 
@@ -97,7 +96,7 @@ def test_that_a_dropped_folder_is_indexed_and_what_was_left_out_is_told(
     assert watched.side.index_run.name.text() == "odd ones with clip"
     indexed(qtbot, watched, vectors=13)
     assert watched.side.index_run.isHidden()
-    qtbot.waitUntil(watched.notice.isVisible, timeout=10_000)
+    qtbot.waitUntil(watched.notice.isVisible)
     assert watched.notice.text.text() == (
         f"13 of {rows} pictures in odd ones-index have a vector; {bad_files()} could not be used; "
         "1 is the same as an earlier one. 1 name in the captions belongs to no picture."
@@ -176,7 +175,7 @@ def test_that_a_folder_of_nothing_says_so_in_one_sentence(
     empty.mkdir()
     (empty / "todo.md").write_text("milk")
     drop(watched, empty)
-    qtbot.waitUntil(watched.notice.isVisible, timeout=20_000)
+    qtbot.waitUntil(watched.notice.isVisible)
     assert watched.notice.text.text() == "The folder notes holds neither a checkpoint nor pictures."
     assert watched.offer.isHidden()
 
@@ -186,8 +185,8 @@ def test_that_a_checkpoint_comes_before_the_pictures_beside_it_which_are_offered
 ) -> None:
     np.save(folder / "vectors.npy", np.random.default_rng(0).normal(size=(30, 8)).astype(np.float32))
     drop(watched, folder)
-    qtbot.waitUntil(lambda: watched.session.document.table is not None, timeout=20_000)
-    qtbot.waitUntil(watched.notice.isVisible, timeout=5_000)
+    qtbot.waitUntil(lambda: watched.session.document.table is not None)
+    qtbot.waitUntil(watched.notice.isVisible)
     assert "odd ones holds pictures, too." in watched.notice.text.text()
     assert watched.offer.isHidden()
     press(watched, "Index its pictures…")
@@ -209,10 +208,7 @@ def test_that_a_run_is_paused_stopped_and_offered_to_go_on(
     watched.session.indexing.start(str(many), str(demo.CLIP))
     section = watched.side.index_run
     document = watched.session.document
-    qtbot.waitUntil(
-        lambda: document.index_run is not None and document.index_run.progress.done >= 32,
-        timeout=demo.PATIENCE,
-    )
+    qtbot.waitUntil(lambda: document.index_run is not None and document.index_run.progress.done >= 32)
     section.pause.click()
     assert section.pause.text() == "Resume"
     assert section.words.text().startswith("Pictures: ")
@@ -223,10 +219,10 @@ def test_that_a_run_is_paused_stopped_and_offered_to_go_on(
     assert section.pause.text() == "Pause"
     assert line.pause.text() == "Pause"
     section.cancel.click()
-    qtbot.waitUntil(lambda: document.index_run is None, timeout=demo.PATIENCE)
+    qtbot.waitUntil(lambda: document.index_run is None)
     assert "Indexing many was stopped" in watched.notice.text.text()
     press(watched, "Show what is there")
-    qtbot.waitUntil(lambda: "not indexed yet" in watched.notice.text.text(), timeout=demo.PATIENCE)
+    qtbot.waitUntil(lambda: "not indexed yet" in watched.notice.text.text())
     have = int(document.table.health.healthy.sum())
     assert have < MANY
     watched.side.table.quarantined.click()
@@ -286,7 +282,7 @@ def test_that_the_demo_makes_its_index_once_and_shows_its_pictures(
     assert Path(document.table.path).name == "demo pictures"
     assert document.pictures is not None
     watched.session.asking.ask("two green stars")
-    qtbot.waitUntil(lambda: document.answer is not None, timeout=demo.PATIENCE)
+    qtbot.waitUntil(lambda: document.answer is not None)
     monkeypatch.setattr(
         file_commands.FileCommands, "index_folder", lambda self: pytest.fail("it is there already")
     )

@@ -57,8 +57,7 @@ def run_of(session: Session) -> IndexRun:
 
 def wait_for_pictures(qtbot: QtBot, session: Session, count: int) -> None:
     qtbot.waitUntil(
-        lambda: run_of(session).progress.stage == "Pictures" and run_of(session).progress.done >= count,
-        timeout=demo.PATIENCE,
+        lambda: run_of(session).progress.stage == "Pictures" and run_of(session).progress.done >= count
     )
 
 
@@ -86,7 +85,7 @@ def test_that_a_paused_run_stands_still_while_queries_are_answered(qtbot, indexi
     said: list[int] = []
     indexing.document.index_run_changed.connect(lambda: said.append(run_of(indexing).progress.done))
     job = indexing.jobs.encoders.encode(demo.CLIP, ["a red heart"])
-    with qtbot.waitSignal(job.finished, timeout=5000):
+    with qtbot.waitSignal(job.finished):
         pass
     qtbot.wait(800)
     # What was with the encoder at that moment is still told of.
@@ -98,19 +97,19 @@ def test_that_a_paused_run_stands_still_while_queries_are_answered(qtbot, indexi
     wait_for_pictures(qtbot, indexing, stood + 1)
     # A query goes ahead of the batches.
     began = time.monotonic()
-    with qtbot.waitSignal(indexing.jobs.encoders.encode(demo.CLIP, ["a blue star"]).finished, timeout=5000):
+    with qtbot.waitSignal(indexing.jobs.encoders.encode(demo.CLIP, ["a blue star"]).finished):
         pass
     assert time.monotonic() - began < 1
     assert indexing.indexing.is_running
     indexing.indexing.cancel()
-    qtbot.waitUntil(lambda: not indexing.indexing.is_running, timeout=demo.PATIENCE)
+    qtbot.waitUntil(lambda: not indexing.indexing.is_running)
     assert indexing.document.index_run is None
     done = int(open_index(index).has_vector.sum())
     assert stood < done < MANY
     assert "was stopped" in notices[-1].text
     # It goes on where it was: what has a vector is not encoded again.
     go_on = dict(notices[-1].actions)["Go on"]
-    with qtbot.waitSignal(indexing.indexing.finished, timeout=demo.PATIENCE) as finished:
+    with qtbot.waitSignal(indexing.indexing.finished) as finished:
         go_on()
     assert (finished.args[0].encoded, finished.args[0].vectors) == (MANY - done, MANY)
     demo.show(qtbot, indexing, index)
@@ -125,14 +124,14 @@ def test_that_a_killed_worker_goes_on_where_it_was(qtbot, indexing, many, tmp_pa
     pid = indexing.jobs.worker_pid("encoder")
     children = children_of(pid)
     assert children
-    with qtbot.waitSignal(indexing.jobs.worker_restarted, timeout=10_000):
+    with qtbot.waitSignal(indexing.jobs.worker_restarted):
         os.kill(pid, signal.SIGKILL)
-    with qtbot.waitSignal(indexing.indexing.finished, timeout=demo.PATIENCE) as finished:
+    with qtbot.waitSignal(indexing.indexing.finished) as finished:
         pass
     assert finished.args[0].vectors == MANY
     assert indexing.jobs.worker_pid("encoder") != pid
     assert any("goes on where it was" in notice.text for notice in notices)
-    qtbot.waitUntil(lambda: not any(map(is_alive, children)), timeout=5000)
+    qtbot.waitUntil(lambda: not any(map(is_alive, children)))
     demo.show(qtbot, indexing, index)
 
 
@@ -141,14 +140,14 @@ def test_that_a_run_that_stood_still_does_so_in_a_new_worker(qtbot, indexing, ma
     indexing.indexing.start(str(many), str(demo.CLIP), str(tmp_path / "many.index"))
     wait_for_pictures(qtbot, indexing, 32)
     indexing.indexing.pause()
-    with qtbot.waitSignal(indexing.jobs.worker_restarted, timeout=10_000):
+    with qtbot.waitSignal(indexing.jobs.worker_restarted):
         os.kill(indexing.jobs.worker_pid("encoder"), signal.SIGKILL)
     qtbot.waitUntil(lambda: indexing.document.index_run is not None and indexing.document.index_run.paused)
     qtbot.wait(1500)
     assert indexing.document.index_run.paused
     assert indexing.document.index_run.progress.stage != "Pictures"
     indexing.indexing.resume()
-    with qtbot.waitSignal(indexing.indexing.finished, timeout=demo.PATIENCE) as finished:
+    with qtbot.waitSignal(indexing.indexing.finished) as finished:
         pass
     assert finished.args[0].vectors == MANY
     demo.show(qtbot, indexing, tmp_path / "many.index")
@@ -167,14 +166,14 @@ def test_that_an_unfinished_index_can_be_shown_and_is_offered_to_go_on(
     assert indexing.document.pictures.rows == MANY
     assert indexing.document.table.health.counts.nan > 0
     indexing.indexing.cancel()
-    qtbot.waitUntil(lambda: not indexing.indexing.is_running, timeout=demo.PATIENCE)
+    qtbot.waitUntil(lambda: not indexing.indexing.is_running)
     indexing.opening.close_source(str(index))
     notices.clear()
     demo.show(qtbot, indexing, index)
     offered = next(notice for notice in notices if "not indexed yet" in notice.text)
-    with qtbot.waitSignal(indexing.indexing.finished, timeout=demo.PATIENCE):
+    with qtbot.waitSignal(indexing.indexing.finished):
         dict(offered.actions)["Go on"]()
-    qtbot.waitUntil(lambda: indexing.document.table.health.counts.nan == 0, timeout=demo.PATIENCE)
+    qtbot.waitUntil(lambda: indexing.document.table.health.counts.nan == 0)
 
 
 def test_that_a_second_folder_waits_for_the_first(qtbot, indexing, many, tmp_path, notices):
@@ -182,14 +181,14 @@ def test_that_a_second_folder_waits_for_the_first(qtbot, indexing, many, tmp_pat
     indexing.indexing.start(str(demo.SCENES), str(demo.CLIP), str(tmp_path / "scenes.index"))
     assert "Another folder is being indexed" in notices[-1].text
     indexing.indexing.cancel()
-    qtbot.waitUntil(lambda: not indexing.indexing.is_running, timeout=demo.PATIENCE)
+    qtbot.waitUntil(lambda: not indexing.indexing.is_running)
     assert not (tmp_path / "scenes.index").exists()
 
 
 def test_that_a_folder_without_pictures_is_a_sentence(qtbot, indexing, tmp_path, notices):
     (tmp_path / "empty").mkdir()
     indexing.indexing.start(str(tmp_path / "empty"), str(demo.CLIP))
-    qtbot.waitUntil(lambda: not indexing.indexing.is_running, timeout=demo.PATIENCE)
+    qtbot.waitUntil(lambda: not indexing.indexing.is_running)
     assert "holds no pictures" in notices[-1].text
 
 
@@ -211,13 +210,13 @@ def test_that_a_run_that_ends_leaves_another_table_where_it_is(
     told: list[Notice] = []
     session.notices.posted.connect(told.append)
     shown = session.document.table
-    with qtbot.waitSignal(session.indexing.finished, timeout=120_000):
+    with qtbot.waitSignal(session.indexing.finished):
         session.indexing.start(str(demo.SCENES), str(demo.CLIP), str(tmp_path / "made.index"))
     assert session.document.table is shown
     offer = told[-1]
     assert "60 pictures" in offer.text
     name, act = offer.actions[0]
     assert name == "Show them"
-    with qtbot.waitSignal(session.opening.table_loaded, timeout=60_000):
+    with qtbot.waitSignal(session.opening.table_loaded):
         act()
     assert session.document.table.path == str(tmp_path / "made.index")

@@ -36,7 +36,7 @@ def looked_up(qtbot: QtBot, panel: LookupPanel, sentence: str) -> np.ndarray:
     panel.values._values = np.zeros((0, 1), np.float32)
     panel.field.setText(sentence)
     qtbot.keyClick(panel.field, Qt.Key.Key_Return)
-    qtbot.waitUntil(lambda: len(panel.values._values) > 0, timeout=10_000)
+    qtbot.waitUntil(lambda: len(panel.values._values) > 0)
     return panel.values._values
 
 
@@ -61,7 +61,7 @@ def test_that_a_sentence_shows_its_tokens_shapes_and_rows(
 def test_that_rows_looked_up_are_scaled_where_the_table_is(
     qtbot: QtBot, session: Session, panel: LookupPanel, words_file: Path
 ) -> None:
-    with qtbot.waitSignal(session.asking.index_ready, timeout=30_000):
+    with qtbot.waitSignal(session.asking.index_ready):
         session.opening.scale_rows(True)
     values = looked_up(qtbot, panel, "king")
     assert values == pytest.approx(vectors_in(words_file)[[0]] * np.sqrt(24), rel=1e-5)
@@ -74,19 +74,19 @@ def test_that_the_query_is_looked_up_where_no_sentence_is_typed(
 ) -> None:
     assert not panel.matrices.isVisible()
     session.asking.ask("king - man + woman")
-    qtbot.waitUntil(lambda: panel.rows == [0, 2, 3], timeout=10_000)
+    qtbot.waitUntil(lambda: panel.rows == [0, 2, 3])
     assert panel.matrices.isVisible()
     panel.field.setText("bank")
     panel.read()
     session.asking.ask("queen")
-    qtbot.waitUntil(lambda: session.document.questions.current.text == "queen", timeout=10_000)
+    qtbot.waitUntil(lambda: session.document.questions.current.text == "queen")
     assert panel.rows == [8]
 
 
 def test_that_the_pairs_are_counted_once_the_panel_is_seen(
     qtbot: QtBot, session: Session, panel: LookupPanel, words_file: Path
 ) -> None:
-    qtbot.waitUntil(lambda: session.document.pairs is not None, timeout=30_000)
+    qtbot.waitUntil(lambda: session.document.pairs is not None)
     pairs = session.document.pairs
     assert pairs is not None
     assert pairs.metric is Metric.COSINE
@@ -111,10 +111,10 @@ def test_that_nothing_is_looked_up_behind_another_tab(qtbot: QtBot, session: Ses
     window.show()
     qtbot.wait(50)
     session.asking.ask("king")
-    qtbot.waitUntil(lambda: session.document.answer is not None, timeout=10_000)
+    qtbot.waitUntil(lambda: session.document.answer is not None)
     assert panel.rows == []
     docks[0].raise_()
-    qtbot.waitUntil(lambda: panel.rows == [0], timeout=10_000)
+    qtbot.waitUntil(lambda: panel.rows == [0])
 
 
 def test_that_a_long_text_is_cut_and_says_so(qtbot: QtBot, panel: LookupPanel) -> None:

@@ -117,5 +117,5 @@ def test_that_a_long_column_is_read_beside_the_window_and_then_shown(
     colour_by(columns, "tags")
     assert "being read" in columns.map.colours.title
     assert not columns.map.colours.entries
-    qtbot.waitUntil(lambda: bool(columns.map.colours.entries), timeout=10_000)
+    qtbot.waitUntil(lambda: bool(columns.map.colours.entries))
     assert columns.map.canvas.item.figure.legend.entries[0].text == "red"

@@ -19,9 +19,7 @@ def joint(qtbot: QtBot, window: MainWindow, scenes: Session, scenes_index: Path)
     """The window with the demo's pictures and captions on one map."""
     demo.show(qtbot, scenes, scenes_index, "pictures_and_captions")
     document = scenes.document
-    qtbot.waitUntil(
-        lambda: document.stage is LayoutStage.DONE and document.modality_gap is not None, timeout=30_000
-    )
+    qtbot.waitUntil(lambda: document.stage is LayoutStage.DONE and document.modality_gap is not None)
     return window
 
 
@@ -34,7 +32,7 @@ def test_that_the_legend_tells_pictures_from_captions_and_pictures_are_seen(
     assert sorted(names.values()) == ["caption", "picture"]
     for code, name in names.items():
         np.testing.assert_array_equal(colours.codes == code, modality == name)
-    qtbot.waitUntil(lambda: bool(joint.map.canvas.item.figure.thumbnails), timeout=10_000)
+    qtbot.waitUntil(lambda: bool(joint.map.canvas.item.figure.thumbnails))
     seen = {picture.row for picture in joint.map.canvas.item.figure.thumbnails}
     assert (modality[sorted(seen)] == "picture").all(), "a caption is no picture"
 
@@ -59,10 +57,10 @@ def test_that_centring_brings_both_together_and_is_named(qtbot: QtBot, joint: Ma
         return float(np.linalg.norm(places[0].mean(axis=0) - places[1].mean(axis=0)) / spread)
 
     before = apart()
-    with qtbot.waitSignal(joint.session.jobs.job_ended, timeout=20_000):
+    with qtbot.waitSignal(joint.session.jobs.job_ended):
         section.centred.setCurrentText("each centred")
         section.centred.textActivated.emit("each centred")
-    qtbot.waitUntil(lambda: document.drawn.centred, timeout=20_000)
+    qtbot.waitUntil(lambda: document.drawn.centred)
     assert apart() < 0.1 * before
     assert "each centred" in joint.map.canvas.item.figure.subtitle
     assert "each centred" in joint.map.picture().subtitle
@@ -86,7 +84,7 @@ def test_that_groups_of_pictures_are_named_by_words_of_their_captions(
     qtbot: QtBot, window: MainWindow, scenes: Session
 ) -> None:
     document = scenes.document
-    qtbot.waitUntil(lambda: document.clusters is not None, timeout=30_000)
+    qtbot.waitUntil(lambda: document.clusters is not None)
     said = " ".join(" ".join(document.pictures.captions(row)) for row in range(demo.COUNT)).casefold()
     words = [word for name in document.clusters.names for word in name.split(", ")]
     assert len(words) > 3

@@ -43,8 +43,8 @@ def gallery(qtbot: QtBot, window: MainWindow, pictures_file: Path) -> MainWindow
     """The window with that table, its pictures loaded."""
     window.session.opening.open([str(pictures_file)])
     settle(qtbot, window)
-    qtbot.waitUntil(lambda: len(shown(window)) > 3, timeout=10_000)
-    qtbot.waitUntil(lambda: window.thumbnails.waiting == 0, timeout=10_000)
+    qtbot.waitUntil(lambda: len(shown(window)) > 3)
+    qtbot.waitUntil(lambda: window.thumbnails.waiting == 0)
     return window
 
 

@@ -39,7 +39,7 @@ def regions(qtbot: QtBot, window: MainWindow, groups_file: Path) -> MainWindow:
     """The window with that table, its regions found and named on the map."""
     window.session.opening.open([str(groups_file)])
     settle(qtbot, window)
-    qtbot.waitUntil(lambda: bool(window.map.canvas.item.figure.regions), timeout=20_000)
+    qtbot.waitUntil(lambda: bool(window.map.canvas.item.figure.regions))
     return window
 
 
@@ -106,7 +106,7 @@ def test_that_one_click_on_a_name_asks_for_the_point_beneath(qtbot: QtBot, regio
     place = QPoint(*np.rint(pixels(regions)[inside[0]]).astype(int).tolist())
     row = canvas.item.row_at(*place.toTuple())
     QTest.mouseClick(canvas.viewport(), Qt.MouseButton.LeftButton, pos=place)
-    qtbot.waitUntil(lambda: document.answer is not None, timeout=10_000)
+    qtbot.waitUntil(lambda: document.answer is not None)
     assert document.answer.question.focus == row
     assert canvas.item.figure.regions == (), "the answer's names have the room"
     document.set_answer(None)

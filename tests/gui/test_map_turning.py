@@ -24,7 +24,7 @@ def turning(qtbot: QtBot, open_window: MainWindow) -> MainWindow:
     choice.setCurrentText("3-D")
     choice.textActivated.emit("3-D")
     document = open_window.session.document
-    qtbot.waitUntil(lambda: document.positions.shape[1] == 3, timeout=30_000)
+    qtbot.waitUntil(lambda: document.positions.shape[1] == 3)
     settle(qtbot, open_window)
     return open_window
 
@@ -96,7 +96,7 @@ def test_that_a_saved_picture_is_turned_as_the_map_is(turning: MainWindow) -> No
 def test_that_the_way_back_to_two_dimensions_keeps_both_maps(qtbot: QtBot, turning: MainWindow) -> None:
     document, section = turning.session.document, turning.side.layout_section
     section.dimensions.textActivated.emit("2-D")
-    qtbot.waitUntil(lambda: document.positions.shape[1] == 2, timeout=30_000)
+    qtbot.waitUntil(lambda: document.positions.shape[1] == 2)
     settle(qtbot, turning)
     assert turning.map.canvas.item.figure.depth is None
     assert not turning.map.canvas.turns
@@ -110,9 +110,9 @@ def test_that_three_dimensions_move_while_umap_runs(qtbot: QtBot, turning: MainW
     session = turning.session
     session.mapping.change(method="umap", epochs=2000)
     session.mapping.start()
-    qtbot.waitUntil(lambda: session.document.stage is LayoutStage.MOVING, timeout=60_000)
+    qtbot.waitUntil(lambda: session.document.stage is LayoutStage.MOVING)
     before = pixels(turning).copy()
-    qtbot.waitUntil(lambda: np.abs(pixels(turning) - before).max() > 1, timeout=20_000)
+    qtbot.waitUntil(lambda: np.abs(pixels(turning) - before).max() > 1)
     drag(turning, [QPoint(300, 300), QPoint(390, 350)])
     assert turning.map.camera.yaw > 0
     session.mapping.stop()

@@ -35,7 +35,7 @@ def panel(qtbot: QtBot, session: Session) -> NeighboursPanel:
 
 def ask(qtbot: QtBot, session: Session, text: str) -> Answer:
     session.asking.ask(text)
-    qtbot.waitUntil(lambda: asked(session) == text, timeout=10_000)
+    qtbot.waitUntil(lambda: asked(session) == text)
     assert session.document.answer is not None
     return session.document.answer
 
@@ -82,7 +82,7 @@ def test_that_a_click_and_return_walk_on_and_arrows_only_point(
     ask(qtbot, session, "king - man + woman")
     spot = panel.list.visualRect(panel.model.index(0, 0)).center()
     qtbot.mouseClick(panel.list.viewport(), Qt.MouseButton.LeftButton, pos=spot)
-    qtbot.waitUntil(lambda: panel.header.title.text() == "queen", timeout=10_000)
+    qtbot.waitUntil(lambda: panel.header.title.text() == "queen")
     panel.activateWindow()
     panel.list.setFocus()
     with qtbot.waitSignal(panel.hovered) as pointed:
@@ -92,7 +92,7 @@ def test_that_a_click_and_return_walk_on_and_arrows_only_point(
     assert panel.header.title.text() == "queen"
     wanted = panel.model.label(panel.list.currentIndex().row())
     panel.list.actions()[0].trigger()
-    qtbot.waitUntil(lambda: panel.header.title.text() == wanted, timeout=10_000)
+    qtbot.waitUntil(lambda: panel.header.title.text() == wanted)
 
 
 def test_that_back_and_forward_go_through_the_questions(
@@ -104,10 +104,10 @@ def test_that_back_and_forward_go_through_the_questions(
     assert panel.header.back.isEnabled()
     assert not panel.header.forward.isEnabled()
     panel.header.back.click()
-    qtbot.waitUntil(lambda: panel.header.title.text() == "king", timeout=10_000)
+    qtbot.waitUntil(lambda: panel.header.title.text() == "king")
     assert panel.header.forward.isEnabled()
     panel.header.forward.click()
-    qtbot.waitUntil(lambda: panel.header.title.text() == "woman", timeout=10_000)
+    qtbot.waitUntil(lambda: panel.header.title.text() == "woman")
 
 
 def test_that_pointing_at_a_line_names_its_row_and_leaving_takes_it_back(

@@ -40,8 +40,7 @@ def bar(qtbot: QtBot, session: Session) -> Iterator[QueryBar]:
 def answered(qtbot: QtBot, session: Session, text: str) -> None:
     """Wait until a question stands answered."""
     qtbot.waitUntil(
-        lambda: session.document.answer is not None and session.document.answer.question.text == text,
-        timeout=10_000,
+        lambda: session.document.answer is not None and session.document.answer.question.text == text
     )
 
 
@@ -136,7 +135,7 @@ def test_that_options_ask_again(
         answer = session.document.answer
         return answer is not None and answer.question.include_query and len(answer.result.rows) == 7
 
-    qtbot.waitUntil(arrived, timeout=10_000)
+    qtbot.waitUntil(arrived)
     assert session.document.answer is not None
     result = session.document.answer.result
     assert result.metric is metric
@@ -202,7 +201,7 @@ def test_that_nothing_is_called_unknown_before_the_labels_are_read(
     session.document.table_changed.emit()
     qtbot.keyClicks(bar.field, "king - womxx")
     assert underlined(bar) == []
-    qtbot.waitUntil(lambda: underlined(bar) == ["womxx"], timeout=10_000)
+    qtbot.waitUntil(lambda: underlined(bar) == ["womxx"])
 
 
 def test_that_chips_stand_right_after_letters_beyond_the_basic_plane(qtbot: QtBot, bar: QueryBar) -> None:
@@ -300,7 +299,7 @@ def test_that_an_unknown_word_gets_the_closest_labels_and_a_click_takes_one(
 ) -> None:
     qtbot.keyClicks(bar.field, "qeuen - man")
     qtbot.keyClick(bar.field, Qt.Key.Key_Return)
-    qtbot.waitUntil(lambda: "queen" in offered(bar), timeout=10_000)
+    qtbot.waitUntil(lambda: "queen" in offered(bar))
     assert "qeuen" in bar.popup.message.text()
     place = [offer.label for offer in bar.popup.offers.items].index("queen")
     spot = bar.popup.list.visualRect(bar.popup.offers.index(place, 0)).center()
@@ -311,7 +310,7 @@ def test_that_an_unknown_word_gets_the_closest_labels_and_a_click_takes_one(
 
 def test_that_an_unknown_word_is_told_without_asking_once_typing_pauses(qtbot: QtBot, bar: QueryBar) -> None:
     qtbot.keyClicks(bar.field, "kinxg")
-    qtbot.waitUntil(lambda: "king" in offered(bar), timeout=10_000)
+    qtbot.waitUntil(lambda: "king" in offered(bar))
     assert bar.popup.message.text() == "No row has the label “kinxg”."
 
 
@@ -388,7 +387,7 @@ def test_that_another_table_empties_the_field(
     qtbot.keyClicks(bar.field, "king")
     answered(qtbot, session, "king")
     session.opening.open([str(words_file)])
-    qtbot.waitUntil(lambda: session.document.answer is None, timeout=30_000)
+    qtbot.waitUntil(lambda: session.document.answer is None)
     assert bar.field.text() == ""
 
 

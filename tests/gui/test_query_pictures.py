@@ -38,7 +38,7 @@ def answered(qtbot: QtBot, bar: QueryBar, text: str, pictures: int = 0) -> Quest
         question = None if document.answer is None else document.answer.question
         return question is not None and question.text == text and len(question.pictures) == pictures
 
-    qtbot.waitUntil(is_there, timeout=demo.PATIENCE)
+    qtbot.waitUntil(is_there)
     return document.answer.question
 
 
@@ -131,7 +131,7 @@ def test_that_a_dropped_picture_is_a_chip_and_finds_itself(
     (chip,) = bar.field.chips.chips
     assert chip.isVisible()
     assert chip.accessibleName() == "With the picture scene-0017.png"
-    qtbot.waitUntil(lambda: chip.image is not None, timeout=10_000)
+    qtbot.waitUntil(lambda: chip.image is not None)
     assert bar.field.viewportMargins().left() > chip.width()
     assert len(window.session.document.sources) == 1
 
@@ -176,8 +176,7 @@ def test_that_a_subtracted_picture_is_asked_with_its_sign(qtbot: QtBot, bar: Que
     answered(qtbot, bar, "", pictures=1)
     bar.field.chips.chips[0].turned.emit()
     qtbot.waitUntil(
-        lambda: bar._session.document.answer.question.pictures == (PictureTerm(-1, str(demo.scene(17))),),
-        timeout=demo.PATIENCE,
+        lambda: bar._session.document.answer.question.pictures == (PictureTerm(-1, str(demo.scene(17))),)
     )
     assert best(bar) != 17
     assert bar.field.chips.chips[0].accessibleName() == "Without the picture scene-0017.png"
@@ -197,7 +196,7 @@ def test_that_a_pasted_picture_is_kept_for_the_session_and_no_longer(
     put_on_clipboard(demo.scene(24))
     window.map.canvas.setFocus()
     window.actions_by_name["paste_picture"].trigger()
-    qtbot.waitUntil(lambda: best(bar) == 24, timeout=demo.PATIENCE)
+    qtbot.waitUntil(lambda: best(bar) == 24)
     (chip,) = bar.field.chips.chips
     assert chip.isVisible()
     assert chip.width() > 20
@@ -251,7 +250,7 @@ def test_that_a_damaged_picture_is_refused_in_the_line(
     cut = tmp_path / "cut.png"
     cut.write_bytes(demo.scene(5).read_bytes()[:300])
     drop(window, cut)
-    qtbot.waitUntil(lambda: "cut.png" in bar.popup.message.text(), timeout=demo.PATIENCE)
+    qtbot.waitUntil(lambda: "cut.png" in bar.popup.message.text())
     assert window.session.document.answer is None
 
 

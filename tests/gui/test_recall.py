@@ -6,7 +6,6 @@ import csv
 from collections.abc import Iterator
 from pathlib import Path
 
-import demo_pictures as demo
 import pytest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
@@ -26,7 +25,7 @@ def dialog(scenes: Session, window: MainWindow) -> Iterator[RecallDialog]:
 
 
 def measured(qtbot: QtBot, dialog: RecallDialog) -> list[list[str]]:
-    qtbot.waitUntil(dialog.table.isVisible, timeout=demo.PATIENCE)
+    qtbot.waitUntil(dialog.table.isVisible)
     table = dialog.table
     return [
         [table.item(row, column).text() for column in range(table.columnCount())]
@@ -90,10 +89,10 @@ def test_that_figures_are_kept_until_they_are_measured_again(
     again.again.click()
     assert again.busy.isVisible()
     again.stop.click()
-    qtbot.waitUntil(again.table.isVisible, timeout=10_000)
+    qtbot.waitUntil(again.table.isVisible)
     assert scenes.document.retrieval is first
     again.again.click()
-    qtbot.waitUntil(lambda: scenes.document.retrieval is not first, timeout=demo.PATIENCE)
+    qtbot.waitUntil(lambda: scenes.document.retrieval is not first)
     assert scenes.document.retrieval == first
     again.close()
 

@@ -143,10 +143,10 @@ def test_that_a_condition_on_the_score_follows_the_question(qtbot: QtBot, rows_w
     session.filtering.apply("score > 0.5")
     assert not document.filtered.any()
     session.asking.ask("bird000")
-    qtbot.waitUntil(lambda: document.similarities is not None, timeout=20_000)
+    qtbot.waitUntil(lambda: document.similarities is not None)
     assert np.flatnonzero(document.filtered).tolist() == of_kind(0).tolist()
     session.asking.ask("fish001")
-    qtbot.waitUntil(lambda: bool(document.filtered[1]), timeout=20_000)
+    qtbot.waitUntil(lambda: bool(document.filtered[1]))
     assert np.flatnonzero(document.filtered).tolist() == of_kind(1).tolist()
 
 
@@ -156,7 +156,7 @@ def test_that_similarity_colours_all_rows_not_the_nearest_alone(
     session, document = rows_window.session, rows_window.session.document
     rows_window.side.colour.by.textActivated.emit(SIMILARITY)
     session.asking.ask("bird000")
-    qtbot.waitUntil(lambda: document.similarities is not None, timeout=20_000)
+    qtbot.waitUntil(lambda: document.similarities is not None)
     assert np.isfinite(colour_data(document).values).all()
 
 
@@ -174,13 +174,13 @@ def test_that_rows_shown_alone_are_laid_out_and_all_come_back_where_they_were(
     assert len(document.selection) == 0
     rows_window.actions_by_name["undo"].trigger()
     rows_window.actions_by_name["lay_out_alone"].trigger()
-    qtbot.waitUntil(lambda: session.mapping.settled and placed(rows_window) == fish.tolist(), timeout=60_000)
+    qtbot.waitUntil(lambda: session.mapping.settled and placed(rows_window) == fish.tolist())
     assert not np.allclose(document.positions[fish], before[fish])
     rows_window.actions_by_name["show_all"].trigger()
     assert document.isolation is None
     np.testing.assert_array_equal(document.positions, before)
     rows_window.actions_by_name["undo"].trigger()
-    qtbot.waitUntil(lambda: session.mapping.settled and placed(rows_window) == fish.tolist(), timeout=60_000)
+    qtbot.waitUntil(lambda: session.mapping.settled and placed(rows_window) == fish.tolist())
     rows_window.actions_by_name["undo"].trigger()
     np.testing.assert_array_equal(document.positions, before)
 
@@ -198,30 +198,30 @@ def test_that_groups_are_found_by_density_in_the_number_asked_for(
     document, colour = rows_window.session.document, rows_window.side.colour
     first = document.clusters
     colour.count.setValue(3)
-    qtbot.waitUntil(lambda: document.clusters is not first, timeout=20_000)
+    qtbot.waitUntil(lambda: document.clusters is not first)
     assert len(document.clusters.names) == 3
     second = document.clusters
     colour.method.textActivated.emit(HDBSCAN)
-    qtbot.waitUntil(lambda: document.clusters is not second, timeout=20_000)
+    qtbot.waitUntil(lambda: document.clusters is not second)
     kinds = [set(document.clusters.codes[of_kind(kind)].tolist()) - {-1} for kind in range(3)]
     assert all(len(codes) >= 1 for codes in kinds)
     assert sum(map(len, kinds)) == len(set().union(*kinds)), "no group has rows of two kinds"
     rows_window.actions_by_name["undo"].trigger()
-    qtbot.waitUntil(lambda: len(document.clusters.names) == 3, timeout=20_000)
+    qtbot.waitUntil(lambda: len(document.clusters.names) == 3)
 
 
 def test_that_regions_are_found_on_a_map_at_rest_and_keep_given_names(
     qtbot: QtBot, rows_window: MainWindow
 ) -> None:
     session, document = rows_window.session, rows_window.session.document
-    qtbot.waitUntil(lambda: len(document.regions) == 3, timeout=20_000)
+    qtbot.waitUntil(lambda: len(document.regions) == 3)
     assert sum(region.rows for region in document.regions) > 200
     assert {region.name[:4] for region in document.regions} == {"bird", "fish", "tree"}
     document.name_region(0, "mine")
     counts: list[int] = []
     document.regions_changed.connect(lambda: counts.append(len(document.regions)))
     session.mapping.start()
-    qtbot.waitUntil(lambda: counts[-1:] == [3], timeout=20_000)
+    qtbot.waitUntil(lambda: counts[-1:] == [3])
     assert counts == [0, 3], "gone with the old map, found anew on the new one"
     assert "mine" in {region.name for region in document.regions}
 
@@ -230,12 +230,12 @@ def test_that_the_mean_of_selected_rows_is_asked_for(qtbot: QtBot, rows_window: 
     session, document = rows_window.session, rows_window.session.document
     session.selecting.take(of_kind(2)[:20])
     rows_window.selection.mean.click()
-    qtbot.waitUntil(lambda: document.answer is not None, timeout=20_000)
+    qtbot.waitUntil(lambda: document.answer is not None)
     assert document.answer.question.text == "mean of 20 rows"
     assert set(document.answer.result.rows.tolist()) <= set(of_kind(2).tolist())
     session.selecting.take(np.array([0, 3]))
     rows_window.selection.mean.click()
-    qtbot.waitUntil(lambda: document.answer.question.text == "bird000 + bird003", timeout=20_000)
+    qtbot.waitUntil(lambda: document.answer.question.text == "bird000 + bird003")
 
 
 def test_that_the_nearest_selected_rows_come_first_where_wished(
@@ -244,7 +244,7 @@ def test_that_the_nearest_selected_rows_come_first_where_wished(
     session, panel = rows_window.session, rows_window.selection
     session.selecting.take(np.arange(30))
     session.asking.ask("bird000")
-    qtbot.waitUntil(lambda: session.document.answer is not None, timeout=20_000)
+    qtbot.waitUntil(lambda: session.document.answer is not None)
     panel.order.setCurrentText("Nearest first")
     panel.order.activated.emit(1)
     qtbot.waitUntil(lambda: panel.model.scores is not None and np.isfinite(panel.model.scores).all())
@@ -266,7 +266,7 @@ def test_that_selected_rows_are_exported_with_their_vectors(
     rows_window.session.notices.posted.connect(told.append)
     rows_window.session.selecting.take(np.array([5, 7]))
     rows_window.selection.export.click()
-    qtbot.waitUntil(lambda: bool(told), timeout=20_000)
+    qtbot.waitUntil(lambda: bool(told))
     with (tmp_path / "chosen.csv").open(encoding="utf-8", newline="") as stream:
         head, *lines = csv.reader(stream)
     assert [line[:2] for line in lines] == [["5", "tree005"], ["7", "fish007"]]
@@ -285,7 +285,7 @@ def test_that_asking_for_a_row_of_the_list_leaves_its_mark_there(
     scrolled = panel.list.verticalScrollBar().value()
     assert scrolled > 0
     qtbot.keyClick(panel.list, Qt.Key.Key_Return)
-    qtbot.waitUntil(lambda: document.answer is not None, timeout=20_000)
+    qtbot.waitUntil(lambda: document.answer is not None)
     assert document.answer.question.text == "bird120"
     assert panel.list.currentIndex().row() == 40
     assert panel.list.verticalScrollBar().value() == scrolled

@@ -28,7 +28,7 @@ def opened(path: str) -> Source:
 
 
 def result(qtbot: QtBot, job: Job) -> object:
-    with qtbot.waitSignal(job.finished, timeout=60_000, raising=True) as signal:
+    with qtbot.waitSignal(job.finished, raising=True) as signal:
         job.failed.connect(lambda error: pytest.fail(str(error)))
     return signal.args[0]
 
@@ -61,9 +61,7 @@ def test_that_attention_is_fetched_layer_by_layer_and_only_of_the_last_run(
     assert weights.shape == (shapes["self-attention"].heads, len(run.stages.tokens), len(run.stages.tokens))
     np.testing.assert_allclose(weights.sum(2), 1, atol=1e-5)
     again = result(qtbot, jobs.stages.run(source, "a blue square"))
-    with qtbot.waitSignal(
-        jobs.stages.attention(source, run.id, "self-attention", 2).failed, timeout=30_000
-    ) as told:
+    with qtbot.waitSignal(jobs.stages.attention(source, run.id, "self-attention", 2).failed) as told:
         pass
     assert "over" in str(told.args[0])
     assert result(qtbot, jobs.stages.attention(source, again.id, "self-attention", 1)).ndim == 3
@@ -82,7 +80,7 @@ def test_that_phrases_become_vectors_and_a_word_is_followed(qtbot: QtBot, jobs: 
 def test_that_a_file_without_a_model_says_so(qtbot: QtBot, jobs: Jobs, tmp_path: Path) -> None:
     np.save(tmp_path / "plain.npy", np.ones((5, 3), np.float32))
     job = jobs.stages.open(opened(str(tmp_path / "plain.npy")))
-    with qtbot.waitSignal(job.failed, timeout=60_000) as told:
+    with qtbot.waitSignal(job.failed) as told:
         pass
     assert "is not known here" in str(told.args[0])
 

@@ -46,11 +46,11 @@ def test_that_a_translator_reads_both_sides_and_wraps_a_text_on_request(
     shapes = card_shapes(panel)
     assert (shapes["one-hot"], shapes["scaled"], shapes["encoder output"]) == ("4 × 11", "4 × 32", "4 × 32")
     panel.form.special.click()
-    qtbot.waitUntil(lambda: card_shapes(panel)["looked up"] == "6 × 32", timeout=30_000)
+    qtbot.waitUntil(lambda: card_shapes(panel)["looked up"] == "6 × 32")
     panel.form.special.click()
     panel.form.side.setCurrentIndex(1)
     panel.form.side.activated.emit(1)
-    qtbot.waitUntil(lambda: card_shapes(panel)["one-hot"] == "4 × 7", timeout=30_000)
+    qtbot.waitUntil(lambda: card_shapes(panel)["one-hot"] == "4 × 7")
     assert "encoder output" not in card_shapes(panel)
 
 
@@ -64,13 +64,13 @@ def test_that_another_number_of_heads_runs_the_model_anew(
     assert [panel.form.heads.itemData(at) for at in range(panel.form.heads.count())] == [1, 2, 4, 8, 16, 32]
     panel.form.heads.setCurrentIndex(2)
     panel.form.heads.activated.emit(2)
-    qtbot.waitUntil(lambda: panel._session.document.model_view.run is not before, timeout=30_000)
+    qtbot.waitUntil(lambda: panel._session.document.model_view.run is not before)
     after = panel._session.document.model_view.run
     assert after.attentions[0].heads == 4
     np.testing.assert_array_equal(after.stages["with position"].values, before.stages["with position"].values)
     assert np.abs(after.stages["encoder output"].values - before.stages["encoder output"].values).max() > 1e-3
     panel.tabs.setCurrentIndex(1)
-    qtbot.waitUntil(lambda: panel.attention.map.values.shape == (4, 4), timeout=30_000)
+    qtbot.waitUntil(lambda: panel.attention.map.values.shape == (4, 4))
     assert panel.attention.heads.count() == 5
 
 
@@ -85,7 +85,7 @@ def test_that_row_numbers_can_be_typed_where_there_is_no_vocabulary(
     panel.form.field.setText("5 99")
     panel.run()
     view = panel._session.document
-    qtbot.waitUntil(lambda: view.model_view.refusal is not None, timeout=30_000)
+    qtbot.waitUntil(lambda: view.model_view.refusal is not None)
     assert "no token 99" in panel.remark.text()
     assert panel.form.field.isEnabled()
 
@@ -99,7 +99,7 @@ def test_that_marked_row_numbers_are_rows_beside_a_vocabulary_and_plain_ones_are
     assert labels == ["seven", "happy"]
     panel.form.field.setText("206")
     panel.run()
-    qtbot.waitUntil(lambda: panel._session.document.model_view.refusal is not None, timeout=30_000)
+    qtbot.waitUntil(lambda: panel._session.document.model_view.refusal is not None)
 
 
 def test_that_events_are_completed_as_they_are_typed(
@@ -117,7 +117,7 @@ def test_that_events_are_completed_as_they_are_typed(
     assert "velocity_20" in events.offered
     events._take("velocity_20")
     assert field.text() == "note_on_60 velocity_20 "
-    qtbot.waitUntil(lambda: ran(panel) == "note_on_60 velocity_20 ", timeout=30_000)
+    qtbot.waitUntil(lambda: ran(panel) == "note_on_60 velocity_20 ")
     assert [token.id for token in panel._session.document.model_view.run.stages.tokens] == [60, 376]
     next(action for action in events.menu().actions() if action.text().startswith("End")).trigger()
     assert field.text() == "note_on_60 velocity_20 end "
@@ -133,7 +133,7 @@ def test_that_each_word_of_a_caption_shows_where_it_looks_on_the_picture(
     panel.tabs.setCurrentIndex(1)
     type_in(qtbot, panel, "a red circle")
     attention = panel.attention
-    qtbot.waitUntil(lambda: attention.map.values.shape == (3, 256), timeout=30_000)
+    qtbot.waitUntil(lambda: attention.map.values.shape == (3, 256))
     assert attention.kinds.currentText() == "Cross-attention"
     first = attention.picture._shares.copy()
     qtbot.mouseClick(panel.chips, Qt.MouseButton.LeftButton, pos=QPoint(60, 12))
@@ -142,10 +142,10 @@ def test_that_each_word_of_a_caption_shows_where_it_looks_on_the_picture(
     qtbot.keyClick(panel.chips, Qt.Key.Key_Right)
     assert attention.words.text().startswith("circle looks")
     paths = panel._session.document
-    qtbot.waitUntil(lambda: [path.label for path in paths.token_paths] == ["circle"], timeout=30_000)
+    qtbot.waitUntil(lambda: [path.label for path in paths.token_paths] == ["circle"])
     panel.follow(-1)
     every = ["a", "red", "circle"]
-    qtbot.waitUntil(lambda: [path.label for path in paths.token_paths] == every, timeout=30_000)
+    qtbot.waitUntil(lambda: [path.label for path in paths.token_paths] == every)
     qtbot.mouseClick(
         attention.strip, Qt.MouseButton.LeftButton, pos=attention.strip.tile(1).center().toPoint()
     )
@@ -163,10 +163,7 @@ def test_that_odd_pictures_are_run_or_refused_in_words(
         path.write_bytes(path.read_bytes()[:40])
     panel.set_picture(str(path))
     document = panel._session.document
-    qtbot.waitUntil(
-        lambda: document.model_view.run is not None or document.model_view.refusal is not None,
-        timeout=30_000,
-    )
+    qtbot.waitUntil(lambda: document.model_view.run is not None or document.model_view.refusal is not None)
     if kind == "broken":
         assert "broken.png cannot be used as a picture" in panel.remark.text().replace("\u200b", "")
     else:
@@ -180,7 +177,7 @@ def test_that_a_dropped_picture_is_taken_by_a_model_that_sees_and_a_text_by_the_
     panel = shown(qtbot, opened(qtbot, bare_session, a_vit(tmp_path)))
     Image.new("RGB", (40, 40), (9, 200, 10)).save(tmp_path / "green.png")
     drop(panel, tmp_path / "green.png")
-    qtbot.waitUntil(lambda: ran(panel) == "", timeout=30_000)
+    qtbot.waitUntil(lambda: ran(panel) == "")
     assert panel.form.picture.text() == "green.png ×"
     (tmp_path / "phrases.txt").write_text("one\n\ntwo\n")
     drop(panel.phrases, tmp_path / "phrases.txt")
@@ -210,15 +207,12 @@ def test_that_another_file_and_back_in_mid_run_leaves_the_last_ones_stages(
     panel.run()
     opened(qtbot, bare_session, a_vit(tmp_path))
     document = bare_session.document
-    qtbot.waitUntil(
-        lambda: document.model_view.model is not None and document.model_view.model.name == "ViT",
-        timeout=30_000,
-    )
+    qtbot.waitUntil(lambda: document.model_view.model is not None and document.model_view.model.name == "ViT")
     assert document.model_view.run is None
     assert document.model_view.refusal is None
     panel.form.field.setText("seven")
     opened(qtbot, bare_session, str(demos()[0].path))
-    qtbot.waitUntil(lambda: document.model_view.model is not None, timeout=30_000)
+    qtbot.waitUntil(lambda: document.model_view.model is not None)
     assert document.model_view.model.name == "word LSTM"
 
 
@@ -228,11 +222,11 @@ def test_that_a_worker_killed_in_mid_run_is_replaced_and_the_run_taken_up(
     panel = shown(qtbot, opened(qtbot, bare_session, str(demos()[0].path)))
     type_in(qtbot, panel, "seven")
     panel.form.field.setText("the king went up " * 400)
-    with qtbot.waitSignal(jobs.worker_restarted, timeout=30_000):
+    with qtbot.waitSignal(jobs.worker_restarted):
         panel.run()
         QTest.qWait(20)
         os.kill(jobs.worker_pid("stages"), signal.SIGKILL)
-    qtbot.waitUntil(lambda: len(panel.values.list.cards) > 0 and ran(panel) is not None, timeout=60_000)
+    qtbot.waitUntil(lambda: len(panel.values.list.cards) > 0 and ran(panel) is not None)
     document = bare_session.document
     assert len(document.model_view.run.stages.tokens) == 1600
     assert document.model_view.refusal is None
@@ -248,13 +242,11 @@ def test_that_a_stopped_opening_says_so_and_is_taken_up_by_return(
     panel.show()
     session.staging._running.cancel()
     view = session.document
-    qtbot.waitUntil(
-        lambda: view.model_view.refusal is not None or view.model_view.model is not None, timeout=30_000
-    )
+    qtbot.waitUntil(lambda: view.model_view.refusal is not None or view.model_view.model is not None)
     if view.model_view.refusal is not None:  # else it was quicker than the wish to stop it
         assert "was stopped" in panel.remark.text()
         qtbot.keyClick(panel.form.field, Qt.Key.Key_Return)
-    qtbot.waitUntil(lambda: view.model_view.model is not None, timeout=30_000)
+    qtbot.waitUntil(lambda: view.model_view.model is not None)
 
 
 def test_that_a_window_closed_in_mid_run_leaves_nothing_behind(
@@ -263,7 +255,7 @@ def test_that_a_window_closed_in_mid_run_leaves_nothing_behind(
     opened(qtbot, window.session, str(demos()[0].path))
     window.stages.parentWidget().raise_()
     document = window.session.document
-    qtbot.waitUntil(lambda: document.model_view.model is not None, timeout=60_000)
+    qtbot.waitUntil(lambda: document.model_view.model is not None)
     window.stages.form.field.setText("the king went up " * 400)
     window.stages.run()
     assert window.session.staging.is_running
@@ -286,7 +278,7 @@ def test_that_a_word_that_is_not_in_both_sentences_is_told_of_beside_the_compari
         field.setText(text)
     panel.tabs.setCurrentIndex(3)
     phrases.compare_word()
-    qtbot.waitUntil(phrases.unlike.isVisible, timeout=30_000)
+    qtbot.waitUntil(phrases.unlike.isVisible)
     assert "they ate" in phrases.unlike.text()
     assert not phrases.fault.isVisible()
     phrases.word.setText("ate")

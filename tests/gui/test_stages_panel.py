@@ -61,7 +61,7 @@ def test_that_a_click_opens_a_stage_large_and_another_closes_it(qtbot: QtBot, pa
 def test_that_tokens_move_over_the_map_from_their_own_rows(qtbot: QtBot, panel: StagesPanel) -> None:
     type_in(qtbot, panel, SENTENCE)
     document = panel._session.document
-    qtbot.waitUntil(lambda: len(document.token_paths) == 5, timeout=30_000)
+    qtbot.waitUntil(lambda: len(document.token_paths) == 5)
     path = document.token_paths[0]
     assert path.label == "happy"
     assert path.stages[0] == "looked up"
@@ -88,7 +88,7 @@ def test_that_words_without_a_row_are_told_of_and_a_blank_text_clears(
 def test_that_a_word_none_of_which_is_known_leaves_a_sentence(qtbot: QtBot, panel: StagesPanel) -> None:
     panel.form.field.setText("xyzzyq")
     panel.run()
-    qtbot.waitUntil(lambda: panel._session.document.model_view.refusal is not None, timeout=30_000)
+    qtbot.waitUntil(lambda: panel._session.document.model_view.refusal is not None)
     assert "None of these words" in panel.remark.text()
 
 
@@ -110,10 +110,7 @@ def test_that_phrases_open_as_a_table_of_their_own_and_the_model_stays(
     session = panel._session
     panel.phrases.field.setPlainText("\n".join(["the king of israel", "bread and wine", "", "they went up"]))
     qtbot.mouseClick(panel.phrases.go, Qt.MouseButton.LeftButton)
-    qtbot.waitUntil(
-        lambda: session.document.table is not None and session.document.table.listing.rows == 3,
-        timeout=30_000,
-    )
+    qtbot.waitUntil(lambda: session.document.table is not None and session.document.table.listing.rows == 3)
     table = session.document.table
     assert [table.labels[row] for row in range(3)] == ["the king of israel", "bread and wine", "they went up"]
     assert session.document.model_view.model is not None
@@ -128,12 +125,12 @@ def test_that_a_word_in_two_sentences_is_compared_stage_by_stage(qtbot: QtBot, p
     panel.phrases.word.setText("king")
     qtbot.mouseClick(panel.phrases.compare, Qt.MouseButton.LeftButton)
     document = panel._session.document
-    qtbot.waitUntil(lambda: len(document.model_view.comparison) > 0, timeout=30_000)
+    qtbot.waitUntil(lambda: len(document.model_view.comparison) > 0)
     looked, *_, last = document.model_view.comparison
     assert looked.cosine == pytest.approx(1, abs=1e-4)
     assert last.cosine < 0.999
     assert "looked up" in panel.phrases.found.text()
-    qtbot.waitUntil(lambda: len(document.token_paths) == 2, timeout=30_000)
+    qtbot.waitUntil(lambda: len(document.token_paths) == 2)
     here, there = document.token_paths
     assert (here.label, there.label) == ("king (first)", "king (second)")
     np.testing.assert_allclose(here.places[0], there.places[0], atol=1e-4)
@@ -147,7 +144,7 @@ def test_that_a_clip_shows_where_it_looks_and_how_alike_patches_are(
     Image.new("RGB", (64, 64), (20, 60, 200)).save(tmp_path / "blue.png")
     panel.set_picture(str(tmp_path / "blue.png"))
     panel.tabs.setCurrentIndex(1)
-    qtbot.waitUntil(lambda: ran(panel) == "" and panel.attention.map.reach > 0, timeout=30_000)
+    qtbot.waitUntil(lambda: ran(panel) == "" and panel.attention.map.reach > 0)
     assert panel.attention.heads.count() == 7
     panel.values.choose("after layer 2")
     assert panel.values.picture.isVisibleTo(panel.values)
@@ -160,7 +157,7 @@ def test_that_a_clip_shows_where_it_looks_and_how_alike_patches_are(
     assert panel.parts.tables.count() == 2
     document = panel._session.document
     panel.values.points.click()
-    qtbot.waitUntil(lambda: document.table is not None and document.table.listing.rows == 9, timeout=30_000)
+    qtbot.waitUntil(lambda: document.table is not None and document.table.listing.rows == 9)
     assert document.table.labels[3] == "patch 2,1"
     assert document.pictures is not None
     crop = Image.open(document.pictures.file(4))
@@ -177,7 +174,7 @@ def test_that_a_file_without_a_model_says_so_in_the_panel(
     made = StagesPanel(session)
     qtbot.addWidget(made)
     made.show()
-    qtbot.waitUntil(lambda: session.document.model_view.refusal is not None, timeout=60_000)
+    qtbot.waitUntil(lambda: session.document.model_view.refusal is not None)
     assert "not known here" in made.remark.text()
 
 

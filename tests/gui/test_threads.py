@@ -40,7 +40,7 @@ def test_that_a_result_comes_in_the_windows_thread_and_the_job_is_shown(
     job = threads.run("Work", lambda _report: threading.current_thread() is threading.main_thread())
     job.finished.connect(lambda _result: where.append(QThread.currentThread() is qapp.thread()))
     heard = outcomes_of(job)
-    qtbot.waitUntil(lambda: bool(ended), timeout=5_000)
+    qtbot.waitUntil(lambda: bool(ended))
     assert heard == [("finished", False)]
     assert where == [True]
     assert started == ended == [job]
@@ -58,7 +58,7 @@ def test_that_a_fault_is_told_in_words(qtbot: QtBot, threads: Threads, fault: Ex
         raise fault
 
     heard = outcomes_of(threads.run("Work", work))
-    qtbot.waitUntil(lambda: bool(heard), timeout=5_000)
+    qtbot.waitUntil(lambda: bool(heard))
     assert heard[0][0] == "failed"
     assert str(heard[0][1]) == words
 
@@ -76,10 +76,10 @@ def test_that_work_reports_and_stops_where_it_is_cancelled(qtbot: QtBot, threads
 
     job = threads.run("Work", work)
     heard = outcomes_of(job)
-    qtbot.waitUntil(lambda: job.fraction > 0, timeout=5_000)
+    qtbot.waitUntil(lambda: job.fraction > 0)
     assert job.stage == "Counting"
     job.cancel()
-    qtbot.waitUntil(lambda: bool(heard), timeout=5_000)
+    qtbot.waitUntil(lambda: bool(heard))
     assert heard == [("cancelled", None)]
     assert left.is_set()
 

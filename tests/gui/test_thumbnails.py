@@ -55,7 +55,7 @@ def thumbnails(qtbot: QtBot) -> Iterator[Thumbnails]:
 
 def loaded(qtbot: QtBot, thumbnails: Thumbnails, row: int) -> QImage | None:
     if thumbnails.loaded(row) is None:
-        qtbot.waitUntil(lambda: thumbnails.loaded(row) is not None, timeout=10_000)
+        qtbot.waitUntil(lambda: thumbnails.loaded(row) is not None)
     return thumbnails.image(row)
 
 

@@ -25,14 +25,14 @@ def test_that_a_click_on_a_point_asks_for_its_row(qtbot: QtBot, open_window: Mai
     document = open_window.session.document
     place = place_of(open_window, 0)
     qtbot.wait(200)
-    with qtbot.waitSignal(open_window.session.jobs.job_ended, timeout=10_000):
+    with qtbot.waitSignal(open_window.session.jobs.job_ended):
         qtbot.mouseClick(
             open_window.map.canvas.viewport(),
             Qt.MouseButton.LeftButton,
             Qt.KeyboardModifier.NoModifier,
             place,
         )
-    qtbot.waitUntil(lambda: document.answer is not None, timeout=10_000)
+    qtbot.waitUntil(lambda: document.answer is not None)
     row = document.answer.question.focus
     figure = open_window.map.canvas.item.figure
     distance = np.linalg.norm(figure.viewport.to_pixels(figure.xy[[row]])[0] - (place.x(), place.y()))
@@ -44,7 +44,7 @@ def test_that_a_click_on_a_point_asks_for_its_row(qtbot: QtBot, open_window: Mai
 def test_that_a_composite_query_is_a_star_on_the_map(qtbot: QtBot, open_window: MainWindow) -> None:
     document = open_window.session.document
     open_window.session.asking.ask("king - man + woman")
-    qtbot.waitUntil(lambda: document.answer is not None, timeout=10_000)
+    qtbot.waitUntil(lambda: document.answer is not None)
     assert document.table.labels[int(document.answer.result.rows[0])] == "queen"
     figure = open_window.map.canvas.item.figure
     assert len(figure.stars) == 1
@@ -109,9 +109,9 @@ def test_that_the_layout_moves_stops_is_kept_and_comes_back(qtbot: QtBot, open_w
     first = document.positions.copy()
     session.mapping.change(method="umap", epochs=5000)
     session.mapping.start()
-    qtbot.waitUntil(lambda: document.stage is LayoutStage.MOVING, timeout=60_000)
+    qtbot.waitUntil(lambda: document.stage is LayoutStage.MOVING)
     session.mapping.stop()
-    qtbot.waitUntil(lambda: document.stage is LayoutStage.STOPPED, timeout=5_000)
+    qtbot.waitUntil(lambda: document.stage is LayoutStage.STOPPED)
     assert not np.allclose(document.positions, first)
     session.mapping.show_kept(0)
     np.testing.assert_array_equal(document.positions, first)
@@ -205,7 +205,7 @@ def test_that_the_side_panel_is_never_wider_than_its_dock(qtbot: QtBot, open_win
     session, side = open_window.session, open_window.side
     session.mapping.change(method="umap", epochs=5000)
     session.mapping.start()
-    qtbot.waitUntil(lambda: session.document.stage is LayoutStage.MOVING, timeout=60_000)
+    qtbot.waitUntil(lambda: session.document.stage is LayoutStage.MOVING)
     session.mapping.keep()
     qtbot.waitUntil(lambda: "epoch" in side.layout_section.progress.text())
     assert side.widget().width() <= side.viewport().width()
@@ -249,7 +249,7 @@ def test_that_a_restarted_layout_can_be_stopped_before_it_moves(
         section.start.click()
         assert section.stop.isEnabled()
         section.stop.click()
-        qtbot.waitUntil(lambda: not section.stop.isEnabled(), timeout=30_000)
+        qtbot.waitUntil(lambda: not section.stop.isEnabled())
         assert section.progress.text() == "stopped"
     settle(qtbot, open_window)
 

@@ -37,7 +37,7 @@ def test_that_a_file_without_a_table_is_told_in_the_bar_and_nothing_is_lost(
     bad = tmp_path / "page.pt"
     bad.write_text("<!DOCTYPE html><html><body>Sign in</body></html>")
     drop(open_window, bad)
-    qtbot.waitUntil(open_window.notice.isVisible, timeout=20_000)
+    qtbot.waitUntil(open_window.notice.isVisible)
     assert "page.pt" in open_window.notice.text.text()
     assert open_window.session.document.table is shown
 
@@ -49,8 +49,8 @@ def test_that_a_file_with_several_tables_offers_the_picker(
     rng = np.random.default_rng(0)
     np.savez(path, first=rng.normal(size=(40, 8)), second=rng.normal(size=(30, 6)))
     drop(window, path)
-    qtbot.waitUntil(lambda: window.session.document.stage is LayoutStage.DONE, timeout=30_000)
-    qtbot.waitUntil(window.notice.isVisible, timeout=5_000)
+    qtbot.waitUntil(lambda: window.session.document.stage is LayoutStage.DONE)
+    qtbot.waitUntil(window.notice.isVisible)
     button = next(b for b in window.notice.findChildren(QPushButton) if b.text() == "Choose table…")
     button.click()
     picker = window.findChild(TablePicker)
@@ -60,7 +60,7 @@ def test_that_a_file_with_several_tables_offers_the_picker(
     assert picker.preview.item(0, 0).text() == "0"
     assert picker.preview.item(picker.preview.rowCount() - 1, 0).text() == "29"
     picker.accept()
-    qtbot.waitUntil(lambda: window.session.document.table.listing.name == "second", timeout=20_000)
+    qtbot.waitUntil(lambda: window.session.document.table.listing.name == "second")
 
 
 def test_that_bad_rows_are_listed_with_their_reason(qtbot: QtBot, window: MainWindow, tmp_path: Path) -> None:
@@ -71,7 +71,7 @@ def test_that_bad_rows_are_listed_with_their_reason(qtbot: QtBot, window: MainWi
     path = tmp_path / "bad.npy"
     np.save(path, vectors)
     drop(window, path)
-    qtbot.waitUntil(lambda: window.session.document.stage is LayoutStage.DONE, timeout=30_000)
+    qtbot.waitUntil(lambda: window.session.document.stage is LayoutStage.DONE)
     assert window.side.table.quarantined.text() == "1 zero, 1 NaN, 1 infinite"
     window.side.table.quarantined.click()
     model = window.findChild(QuarantinedRows).list.model()
@@ -87,7 +87,7 @@ def test_that_small_and_flat_tables_are_drawn(
     np.save(path, np.random.default_rng(1).normal(size=shape).astype(np.float32))
     window.session.document.set_settings(LayoutSettings(method="umap"))
     drop(window, path)
-    qtbot.waitUntil(lambda: window.session.document.stage is LayoutStage.DONE, timeout=60_000)
+    qtbot.waitUntil(lambda: window.session.document.stage is LayoutStage.DONE)
     positions = window.session.document.positions
     assert positions.shape == (shape[0], 2)
     assert np.isfinite(positions).all()
@@ -103,7 +103,7 @@ def test_that_equal_rows_are_one_dot_with_their_count(
     np.save(path, np.repeat(np.random.default_rng(2).normal(size=(7, 16)), 50, axis=0).astype(np.float32))
     window.session.document.set_settings(LayoutSettings(method="umap"))
     drop(window, path)
-    qtbot.waitUntil(lambda: window.session.document.stage is LayoutStage.DONE, timeout=60_000)
+    qtbot.waitUntil(lambda: window.session.document.stage is LayoutStage.DONE)
     positions = window.session.document.positions
     assert len(np.unique(positions, axis=0)) == 7
     labels = window.map.canvas.item.figure.labels
@@ -119,7 +119,7 @@ def test_that_a_checkpoint_and_its_vocabulary_come_in_one_drop(
     names.write_text("\n".join(f"name{row}" for row in range(30)) + "\n")
     drop(window, names, vectors)
     document = window.session.document
-    qtbot.waitUntil(lambda: document.table is not None and document.table.labels is not None, timeout=30_000)
+    qtbot.waitUntil(lambda: document.table is not None and document.table.labels is not None)
     assert document.table.labels[29] == "name29"
 
 
@@ -131,15 +131,15 @@ def test_that_labels_of_another_length_are_refused_with_a_way_on(
     np.save(vectors, np.random.default_rng(3).normal(size=(30, 6)).astype(np.float32))
     names.write_text("\n".join(f"name{row}" for row in range(31)) + "\n")
     drop(window, vectors)
-    qtbot.waitUntil(lambda: window.session.document.stage is LayoutStage.DONE, timeout=30_000)
+    qtbot.waitUntil(lambda: window.session.document.stage is LayoutStage.DONE)
     window.session.opening.join_labels(str(vectors), str(names))
-    qtbot.waitUntil(window.notice.isVisible, timeout=10_000)
+    qtbot.waitUntil(window.notice.isVisible)
     assert "31" in window.notice.text.text()
     texts = [button.text() for button in window.notice.findChildren(QPushButton)]
     assert "First line is a header" in texts
     next(b for b in window.notice.findChildren(QPushButton) if b.text() == "First line is a header").click()
     document = window.session.document
-    qtbot.waitUntil(lambda: document.table is not None and document.table.labels is not None, timeout=30_000)
+    qtbot.waitUntil(lambda: document.table is not None and document.table.labels is not None)
     assert document.table.labels[0] == "name1"
 
 
@@ -150,7 +150,7 @@ def test_that_the_table_of_a_file_closed_while_it_loads_does_not_come(
     shown = document.table
     path = tmp_path / "late.npy"
     np.save(path, np.ones((1000, 8), np.float32))
-    with qtbot.waitSignal(open_window.session.jobs.job_started, check_params_cb=_is_loading, timeout=30_000):
+    with qtbot.waitSignal(open_window.session.jobs.job_started, check_params_cb=_is_loading):
         opening.open([str(path)])
     opening.close_source(str(path))
     with qtbot.assertNotEmitted(opening.table_loaded, wait=500):
@@ -172,11 +172,11 @@ def test_that_the_start_page_is_busy_until_the_table_has_come(
         busy.append(window.start.busy.isVisibleTo(window.start))
 
     window.session.jobs.job_ended.connect(look)
-    with qtbot.waitSignal(window.session.opening.table_loaded, timeout=30_000):
+    with qtbot.waitSignal(window.session.opening.table_loaded):
         window.session.opening.open([str(words_file)])
     window.session.jobs.job_ended.disconnect(look)
     assert busy[0], "the file is listed; its table is still loading"
-    qtbot.waitUntil(lambda: not window.start.busy.isVisibleTo(window.start), timeout=30_000)
+    qtbot.waitUntil(lambda: not window.start.busy.isVisibleTo(window.start))
 
 
 def test_that_a_first_picture_that_failed_can_be_tried_again(
@@ -185,7 +185,7 @@ def test_that_a_first_picture_that_failed_can_be_tried_again(
     session = open_window.session
     with monkeypatch.context() as patched:
         patched.setattr(session.jobs, "pca", lambda *_asked: _failing(session.jobs))
-        with qtbot.waitSignal(session.notices.posted, timeout=30_000):
+        with qtbot.waitSignal(session.notices.posted):
             session.opening.choose_table(str(words_file), session.document.table.listing.name)
     assert session.document.stage is LayoutStage.WAITING
     without_map = ("copy_picture", "save_picture", "save_layout", "keep")
@@ -210,7 +210,7 @@ def test_that_a_table_without_a_healthy_row_says_why_the_map_is_empty(
     path = tmp_path / "nan.npy"
     np.save(path, np.full((20, 4), np.nan, np.float32))
     window.session.opening.open([str(path)])
-    qtbot.waitUntil(lambda: "quarantined" in window.map.waiting.text(), timeout=30_000)
+    qtbot.waitUntil(lambda: "quarantined" in window.map.waiting.text())
     assert window.map.waiting.isVisible()
 
 
@@ -218,8 +218,8 @@ def test_that_one_row_is_not_spoken_of_as_several(qtbot: QtBot, window: MainWind
     path = tmp_path / "one.npy"
     np.save(path, np.ones((1, 4), np.float32))
     window.session.opening.open([str(path)])
-    qtbot.waitUntil(lambda: window.session.document.clusters is not None, timeout=30_000)
-    qtbot.waitUntil(lambda: window.map.canvas.item.figure is not None, timeout=30_000)
+    qtbot.waitUntil(lambda: window.session.document.clusters is not None)
+    qtbot.waitUntil(lambda: window.map.canvas.item.figure is not None)
     assert window.map.canvas.item.figure.legend.title == "1 cluster · 1 row shown"
 
 
@@ -231,11 +231,11 @@ def test_that_a_file_opens_while_a_large_table_looks_for_its_neighbours(
     session, document = window.session, window.session.document
     document.set_settings(LayoutSettings(method="umap"))
     drop(window, large)
-    qtbot.waitUntil(lambda: document.stage is LayoutStage.FIRST, timeout=60_000)
+    qtbot.waitUntil(lambda: document.stage is LayoutStage.FIRST)
     drop(window, tmp_path / "missing.npy")
-    qtbot.waitUntil(window.notice.isVisible, timeout=10_000)
-    qtbot.waitUntil(lambda: document.stage is LayoutStage.FIRST or session.mapping.settled, timeout=10_000)
+    qtbot.waitUntil(window.notice.isVisible)
+    qtbot.waitUntil(lambda: document.stage is LayoutStage.FIRST or session.mapping.settled)
     document.set_settings(LayoutSettings(method="pca"))
     drop(window, words_file)
-    qtbot.waitUntil(lambda: document.table.path == str(words_file), timeout=10_000)
+    qtbot.waitUntil(lambda: document.table.path == str(words_file))
     settle(qtbot, window)

@@ -45,7 +45,7 @@ def test_that_the_map_is_coloured_by_the_nearest_class(
     section.field.setPlainText("\n".join(GROUNDS))
     section.template.setText("a picture with a {}")
     qtbot.keyClick(section.field, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
-    qtbot.waitUntil(lambda: document.zero_shot is not None, timeout=demo.PATIENCE)
+    qtbot.waitUntil(lambda: document.zero_shot is not None)
     found = document.zero_shot
     assert found.classes == GROUNDS
     assert window.side.colour.by.currentText() == ZERO_SHOT
@@ -65,10 +65,10 @@ def test_that_classes_without_words_are_told(
     qtbot: QtBot, section: ZeroShotSection, window: MainWindow
 ) -> None:
     document = window.session.document
-    qtbot.waitUntil(lambda: document.positions is not None, timeout=demo.PATIENCE)
+    qtbot.waitUntil(lambda: document.positions is not None)
     section.field.setPlainText("; ".join(["]", *(f"zq{number}" for number in range(199))]))
     section.go.click()
-    qtbot.waitUntil(lambda: document.zero_shot is not None, timeout=demo.PATIENCE)
+    qtbot.waitUntil(lambda: document.zero_shot is not None)
     assert window.notice.text.text() == (
         "The tokenizer does not know all words of “]”, “zq0”, “zq1” and 197 more: they say little."
     )
@@ -83,7 +83,7 @@ def test_that_the_colours_can_go_back_and_the_classes_stay_to_choose(
     assert colour.by.findText(ZERO_SHOT) == -1
     section.field.setPlainText("star, heart")
     section.go.click()
-    qtbot.waitUntil(lambda: document.colouring.by == ZERO_SHOT, timeout=demo.PATIENCE)
+    qtbot.waitUntil(lambda: document.colouring.by == ZERO_SHOT)
     colour.by.textActivated.emit(CLUSTER)
     assert colour.by.currentText() == CLUSTER
     assert colour.by.findText(ZERO_SHOT) == 0

@@ -22,8 +22,7 @@ def settle(qtbot: QtBot, window: MainWindow) -> None:
             and session.asking.index is not None
             and session.document.trust is not None
             and session.document.clusters is not None
-        ),
-        timeout=60_000,
+        )
     )
 
 
