@@ -17,7 +17,7 @@ class Job(QObject):
     -------
     progressed(float, str, float) : fraction 0 to 1, stage in words, seconds left; -1 is unknown.
     moving(object) : a layout's live positions, float32, shape (rows, dimensions): they change in place
-        until the job ends. Sent once.
+        until the job ends and, where it is cancelled, for a moment longer. Sent once.
     finished(object) : the result.
     failed(object) : an ExplorerError.
     cancelled() : stopped at the person's wish.

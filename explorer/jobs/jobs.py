@@ -116,7 +116,8 @@ class Jobs:
     def umap(self, key: int, settings: LayoutSettings, start: NDArray[np.float32] | None = None) -> Job:
         """Lay a table out: finishes with a Layout; ``moving`` gives its positions while they change.
 
-        Cancelling keeps what is there: the moving array holds the last positions.
+        Cancelling is answered at once. The moving array then holds the last positions; its worker may write
+        an epoch more, so that they are kept by a copy.
 
         Parameters
         ----------

@@ -30,7 +30,7 @@ class _Running:
     step: Step | None = None
     pace: Pace = field(default_factory=Pace)
     cancelled: bool = False
-    lasts: bool = False  # until its worker says that it is over
+    lasts: bool = False  # until its worker says that it is over; others end as soon as they are cancelled
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,7 +138,7 @@ class Runner(QObject):
             self._pool.submit(running.step.request)
 
     def _cancel(self, identifier: int) -> None:
-        """Stop a job: at once, save for a layout whose positions move until its worker has stopped."""
+        """Stop a job: at once, whatever its worker does, save for one that has something to save first."""
         running = self._running[identifier]
         running.cancelled = True
         if running.step is not None:
@@ -186,7 +186,6 @@ class Runner(QObject):
             if not running.cancelled:
                 running.job.told.emit(reply.news)
         elif isinstance(reply, protocol.Moving):
-            running.lasts = True
             running.job.moving.emit(reply.xy)
         else:
             del self._asked[reply.id]
