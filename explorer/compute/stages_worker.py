@@ -58,7 +58,7 @@ class _StagesWorker:
             case protocol.OpenStageModel():
                 return info_of(self._model_of(request))
             case protocol.RunStages():
-                return self._run(request)
+                return self._run(request, task)
             case protocol.FetchAttention():
                 return self._attention(request)
             case protocol.FetchParts(source=source):
@@ -86,12 +86,17 @@ class _StagesWorker:
                 self._opened = wanted
             return self._model
 
-    def _run(self, request: protocol.RunStages) -> StageRun:
+    def _run(self, request: protocol.RunStages, task: Task) -> StageRun:
         from explorer.readers.pictures import read_picture
 
         picture = None if request.picture is None else read_picture(Path(request.picture)).image
         stages = self._model_of(request).run(
-            request.text, ids=request.ids, picture=picture, side=request.side, special=request.special
+            request.text,
+            ids=request.ids,
+            picture=picture,
+            side=request.side,
+            special=request.special,
+            tell=task,
         )
         self._last = (request.id, stages)
         return StageRun(

@@ -139,17 +139,25 @@ class Heads:
         Whether neither file nor person said so.
     is_told : bool
         Whether the file, or a configuration beside it, says so.
+    keys : int
+        Their width in a model of rotary positions, where several heads may share one; 0 in others.
     """
 
     count: int
     width: int
     is_guess: bool = False
     is_told: bool = False
+    keys: int = 0
 
     @property
     def choices(self) -> tuple[int, ...]:
-        """All numbers that divide the width."""
-        return tuple(count for count in range(1, self.width + 1) if self.width % count == 0)
+        """All numbers that divide the width; with rotary positions, into heads of pairs that fit the keys."""
+        divisors = [count for count in range(1, self.width + 1) if self.width % count == 0]
+        if not self.keys:
+            return tuple(divisors)
+        widths = [self.width // count for count in divisors]
+        fits = [width % 2 == 0 and self.keys % width == 0 for width in widths]
+        return tuple(count for count, fit in zip(divisors, fits, strict=True) if fit)
 
     @property
     def notes(self) -> tuple[str, ...]:

@@ -67,6 +67,22 @@ class Opening:
         return None
 
 
+class NotRun(ExplorerError):  # noqa: N818 - named for what happens
+    """A model that is known, but not run: its rows can still be looked up.
+
+    Parameters
+    ----------
+    name : str
+        What it is, in words.
+    why : str
+        What is not computed, a sentence.
+    """
+
+    def __init__(self, name: str, why: str) -> None:
+        super().__init__(why)
+        self.name = name
+
+
 @dataclass(frozen=True, eq=False)
 class Input:
     """What a family's model is run on.
@@ -77,11 +93,17 @@ class Input:
     picture : PIL.Image.Image in RGB, or None
     side : str or None
         "source" or "target" in a model that has both.
+    source : int64 tensor, shape (m,), or None
+        What a translator's target side looks at.
+    tell : callable
+        Told after each layer of a large model what share is done; what it raises (Cancelled) ends the run.
     """
 
     ids: torch.Tensor | None
     picture: Image.Image | None
     side: str | None
+    source: torch.Tensor | None = None
+    tell: Callable[[float], None] = lambda share: None
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,6 +161,7 @@ class StageModel:
         picture: Image.Image | None = None,
         side: str | None = None,
         special: bool | None = None,
+        tell: Callable[[float], None] = lambda share: None,
     ) -> Stages:
         """Take a text, ids or a picture through the model's stages.
 
@@ -153,6 +176,8 @@ class StageModel:
         special : bool, optional
             Whether a text is wrapped in the tokens that begin and end a sequence; as is usual for the model
             where not given.
+        tell : callable
+            As in ``Input``.
 
         Raises
         ------
@@ -170,7 +195,8 @@ class StageModel:
             notes += [*tokenized.notes, *cut]
             first = _first_stages(tokens, way[1].rows)
         ids_of = torch.tensor([token.id for token in tokens]) if tokens else None
-        computed = self._compute(Input(ids_of, picture, None if way is None or not way[0] else way[0]))
+        named = None if way is None or not way[0] else way[0]
+        computed = self._compute(Input(ids_of, picture, named, tell=tell))
         stages = _placed(first, computed.stages)
         notes += [*computed.notes, *_faults(stages), *self.notes]
         left_out = () if tokenized is None else tokenized.left_out

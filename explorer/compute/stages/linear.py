@@ -51,6 +51,24 @@ class Norm:
 
 
 @dataclass(frozen=True, eq=False)
+class RootNorm:
+    """Normalisation by the root of the mean square, as ``nn.RMSNorm`` (Zhang and Sennrich, 2019).
+
+    Attributes
+    ----------
+    weight : tensor, shape (dim,)
+    eps : float
+    """
+
+    weight: torch.Tensor
+    eps: float
+
+    def __call__(self, x: torch.Tensor) -> torch.Tensor:
+        """Shape kept."""
+        return functional.rms_norm(x, self.weight.shape, self.weight, self.eps)
+
+
+@dataclass(frozen=True, eq=False)
 class Lookup:
     """A table of which rows are taken.
 
@@ -116,6 +134,27 @@ def read_norm(weights: Weights, name: str, dim: int, eps: float = 1e-5) -> Norm:
     """
     weight, bias = (read_shaped(weights, f"{name}.{part}", (dim,)) for part in ("weight", "bias"))
     return Norm(weight, bias, eps)
+
+
+def read_root_norm(weights: Weights, name: str, dim: int, eps: float, offset: float = 0.0) -> RootNorm:
+    """A normalisation by the root of the mean square.
+
+    Parameters
+    ----------
+    weights : Weights
+    name : str
+        Without ``.weight``.
+    dim : int
+    eps : float
+    offset : float
+        What is added to the stored weight: Gemma stores how much it differs from 1.
+
+    Raises
+    ------
+    ExplorerError
+        Its tensor is missing or of another shape.
+    """
+    return RootNorm(read_shaped(weights, f"{name}.weight", (dim,)) + offset, eps)
 
 
 def table_shape(weights: Weights, name: str) -> tuple[int, int]:

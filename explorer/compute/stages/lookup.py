@@ -14,10 +14,19 @@ from explorer.core.table import EmbeddingTable, Role
 from explorer.readers.roles import side_of
 
 _STOPS = "What this model does after the lookup is not known here, so nothing after it is shown."
+_NAME = "model with a token table"
 
 
-def open_lookup(opening: Opening) -> StageModel:
+def open_lookup(opening: Opening, name: str = _NAME, why: str = _STOPS) -> StageModel:
     """A model whose token tables alone are used.
+
+    Parameters
+    ----------
+    opening : Opening
+    name : str
+        What it is, in words.
+    why : str
+        What is not computed, a sentence.
 
     Raises
     ------
@@ -29,7 +38,8 @@ def open_lookup(opening: Opening) -> StageModel:
         names = sorted(opening.weights)
         raise ExplorerError(
             f"What {opening.path.name} does after the lookup is not known here, and it has no token table.",
-            "Known are the word LSTM, translators, GPT and music models, ViT, captioning models, CLIP, BERT.",
+            "Known are the word LSTM, translators, GPT, Llama, T5 and music models, ViT, captioning models, "
+            "CLIP, BERT.",
             "Its tensors: " + ", ".join(names[:5]) + (" …" if len(names) > 5 else ""),
         )
     tables = _by_side(tokens)
@@ -38,12 +48,12 @@ def open_lookup(opening: Opening) -> StageModel:
     def compute(given: Input) -> Computed:
         assert given.ids is not None
         table = lookups[given.side or next(iter(lookups))]
-        return Computed((stage("looked up", table(given.ids), f"rows of {table.name}"),), notes=(_STOPS,))
+        return Computed((stage("looked up", table(given.ids), f"rows of {table.name}"),), notes=(why,))
 
     texts = {
         side: text_side(opening, table.labels, table.rows, LONGEST, "table") for side, table in tables.items()
     }
-    return StageModel("model with a token table", opening.path, Needs.TEXT, compute, texts)
+    return StageModel(name, opening.path, Needs.TEXT, compute, texts)
 
 
 def _by_side(tokens: list[EmbeddingTable]) -> dict[str, EmbeddingTable]:

@@ -17,12 +17,14 @@ from explorer.compute.stages import (
     clip,
     clip_scratch,
     gpt,
+    llama,
     translator,
     vit,
     word_lstm,
 )
-from explorer.compute.stages.base import Opening, StageModel
+from explorer.compute.stages.base import NotRun, Opening, StageModel
 from explorer.compute.stages.lookup import open_lookup
+from explorer.compute.stages.not_run import known_as
 from explorer.compute.stages.outputs import generation_notes
 from explorer.core.errors import ExplorerError
 from explorer.core.table import OpenedFile
@@ -48,6 +50,7 @@ FAMILIES: tuple[Family, ...] = (
     clip,
     vit,
     gpt,
+    llama,
     bert,
     word_lstm,
 )
@@ -107,7 +110,7 @@ def open_stage_model(
     family, place = find_family(weights)
     opening = Opening(opened.path, weights.under(place), opened, heads, chosen)
     try:
-        model = open_lookup(opening) if family is None else family.open_model(opening)
+        model = _open_as(family, opening)
         beside = (
             (f"The file holds more than this model: what lies under “{place[:-1]}” is run.",) if place else ()
         )
@@ -139,6 +142,22 @@ def find_family(weights: Weights) -> tuple[Family | None, str]:
             if family.matches(own):
                 return family, place
     return None, ""
+
+
+def _open_as(family: Family | None, opening: Opening) -> StageModel:
+    """A family's model; the lookup alone where it is of none, or of one that is not run."""
+    if family is not None:
+        try:
+            return family.open_model(opening)
+        except NotRun as known:
+            return open_lookup(opening, known.name, known.message)
+    name = known_as(opening.weights)
+    if name is None:
+        return open_lookup(opening)
+    why = (
+        f"{name[:1].upper()}{name[1:]}: its rows are looked up, what its layers make of them is not computed."
+    )
+    return open_lookup(opening, name, why)
 
 
 def _places(weights: Weights, before: str = "") -> Iterator[str]:

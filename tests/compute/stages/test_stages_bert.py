@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from library_models import made
 from stage_checkpoints import save
 from stage_references import assert_close
 
@@ -15,18 +16,6 @@ from explorer.compute.encoders.transformer import library
 from explorer.compute.stages import open_stage_model
 
 _SMALL = {"vocab_size": 120, "hidden_size": 128, "num_hidden_layers": 3, "num_attention_heads": 2}
-
-
-def made(family: str, **values: Any) -> Any:
-    transformers = library()
-    torch.manual_seed(7)
-    config = getattr(transformers, f"{family}Config")(**values)
-    config._attn_implementation = "eager"
-    model = getattr(transformers, f"{family}Model")(config).eval()
-    with torch.no_grad():
-        for parameter in model.parameters():
-            parameter.add_(torch.randn_like(parameter) * 0.05)
-    return model
 
 
 def bert() -> Any:

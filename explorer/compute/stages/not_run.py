@@ -1,0 +1,34 @@
+"""Models that are known by their tensors' names, but whose layers are not run: what they are, in words."""
+
+from __future__ import annotations
+
+import re
+
+from explorer.compute.encoders.weights import Weights
+
+# The most telling first.
+_KNOWN = tuple(
+    (re.compile(pattern), name)
+    for pattern, name in (
+        (r"\.(qweight|weight_packed|weight\.absmax)$", "model with quantised layers"),
+        (r"layers\.\d+\.(block_sparse_moe|mlp\.experts)\.", "mixture of experts, as Mixtral is"),
+        (r"layers\.\d+\.self_attn\.kv_a_proj", "model with latent attention, as DeepSeek is"),
+        (r"layers\.\d+\.self_attn\.qkv_proj\.", "Phi-3"),
+        (r"layers\.\d+\.self_attn\.dense\.", "Phi"),
+        (r"layers\.\d+\.attention\.query_key_value\.", "GPT-NeoX"),
+        (r"h\.\d+\.self_attention\.query_key_value\.", "BLOOM or Falcon"),
+        (r"h\.\d+\.attn\.q_proj\.", "GPT-J"),
+        (r"layers\.\d+\.mixer\.", "Mamba"),
+        (r"blocks\.\d+\.att\.time_", "RWKV"),
+        (r"encoder\.albert_layer_groups\.", "ALBERT"),
+        (r"encoder\.rel_embeddings\.", "DeBERTa"),
+        (r"attentions\.\d+\.q_lin\.", "XLM"),
+        (r"layer\.\d+\.rel_attn\.", "XLNet"),
+        (r"decoder\.layers\.\d+\.fc1\.", "decoder of OPT's kind"),
+    )
+)
+
+
+def known_as(weights: Weights) -> str | None:
+    """What a model is that is not run here; None where nothing is known of it."""
+    return next((name for pattern, name in _KNOWN if any(map(pattern.search, weights))), None)
