@@ -22,6 +22,7 @@ from explorer.render.viewport import Insets, Viewport
 from explorer.views.map.colouring import coloured
 from explorer.views.map.figure_maker import FigureMaker
 from explorer.views.map.fitting import fitted_view
+from explorer.views.map.table_facts import facts_of
 
 _INSETS = Insets(left=32, top=72, right=48, bottom=40)
 # A picture of this many points has text of the window's size; larger ones have more pixels a point.
@@ -46,8 +47,8 @@ def write_picture(
     application = QGuiApplication.instance() or QGuiApplication([])
     ratio = _pixels_a_point(size)
     document = _document(file, table, laid, settings)
-    maker = FigureMaker(document, TextCache())
-    maker.table_changed()
+    facts = facts_of(document.table)
+    maker = FigureMaker(document, lambda: facts, TextCache())
     maker.colours = coloured(document, LIGHT, laid.xy)
     save_png(_figure(maker, laid.xy, size[0] // ratio, size[1] // ratio), output, ratio)
     del application

@@ -15,7 +15,7 @@ from explorer.export.text import TextCache, shown_text
 from explorer.render.labels import LabelDensity, Placement, candidates, fully_shown, in_turn, kept, place
 
 MOST_RESULTS = 60
-MOST_NEW_MOVING, MOST_FRESH_MOVING = 100, 400
+MOST_NEW_MOVING, MOST_FRESH_MOVING = 40, 150
 MOST_TWINS = 200
 """Where more rows than this stand for several, they are nothing special."""
 

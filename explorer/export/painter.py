@@ -186,12 +186,15 @@ def _star(centre: QPointF) -> QPolygonF:
 
 def _draw_labels(painter: QPainter, figure: Figure, cache: TextCache) -> None:
     ratio, vector = painter.deviceTransform().m11(), _is_vector(painter)
-    for label in reversed(figure.labels):
-        if vector:
+    if vector:
+        for label in reversed(figure.labels):
             draw_label(painter, label, figure.theme, QPointF(label.x, label.y))
-        else:
-            corner = _on_pixel(label.x - HALO, label.y - HALO, ratio)
-            painter.drawImage(corner, cache.image(label, figure.theme, ratio))
+        return
+    # The most important are asked for first, where some must wait, and lie on top.
+    images = [(label, cache.image(label, figure.theme, ratio)) for label in figure.labels]
+    for label, image in reversed(images):
+        if image is not None:
+            painter.drawImage(_on_pixel(label.x - HALO, label.y - HALO, ratio), image)
 
 
 def _draw_title(painter: QPainter, figure: Figure) -> None:

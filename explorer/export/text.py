@@ -62,6 +62,8 @@ class TextCache:
         self._widths: dict[tuple[str, bool], float] = {}
         self._images: dict[tuple, QImage] = {}
         self._sizes: dict[tuple[str, float], tuple[float, float]] = {}
+        self._allowed: int | None = None
+        self._left_out = False
 
     @property
     def kept(self) -> int:
@@ -80,11 +82,27 @@ class TextCache:
             _keep(self._widths, (text, bold), width, MOST_WIDTHS)
         return width
 
-    def image(self, label: MapLabel, theme: Theme, ratio: float) -> QImage:
-        """The label with its halo, for a screen of so many pixels a point."""
+    def allow(self, new: int | None) -> bool:
+        """From now on draw only so many labels that were not drawn before; None for any number.
+
+        Returns
+        -------
+        bool
+            Whether any was left out since the last call.
+        """
+        left_out, self._left_out, self._allowed = self._left_out, False, new
+        return left_out
+
+    def image(self, label: MapLabel, theme: Theme, ratio: float) -> QImage | None:
+        """The label with its halo, for a screen of so many pixels a point; None where it must wait."""
         key = (label.text, label.bold, label.count, theme.name, ratio)
         image = self._images.get(key)
         if image is None:
+            if self._allowed is not None:
+                if self._allowed <= 0:
+                    self._left_out = True
+                    return None
+                self._allowed -= 1
             width, height = self.size(label.text, label.bold, label.count)
             image = _blank(width, height, ratio)
             painter = QPainter(image)

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtGui import QFontMetricsF
 
-from explorer.core.importance import by_importance
 from explorer.core.labels import label_of
 from explorer.core.selection import mask_of
 from explorer.document import Document
@@ -31,6 +29,7 @@ from explorer.views.map.notes import note_of, subtitle_of
 from explorer.views.map.pictures_on_map import PicturesOnMap
 from explorer.views.map.places import Places, Shown
 from explorer.views.map.regions_on_map import region_labels
+from explorer.views.map.table_facts import TableFacts
 
 SHOWN_RESULTS = 15
 MOST_NUMBERED = 1000
@@ -39,43 +38,9 @@ NOTE_SIZE = 16
 """No letter of the map's title is larger, in points."""
 FAINT_TO_STRONG = np.linspace(0.06, 0.9, 64)
 FILE_NAMES = "file names"
-NO_ROWS = np.empty(0, np.int64)
 
 IndexOf = Callable[[NDArray[np.float32]], PointIndex | None]
 """The index of some positions, where there is one already."""
-
-
-@dataclass(frozen=True, eq=False)
-class TableFacts:
-    """What the map needs of a table and does not change with the layout.
-
-    Attributes
-    ----------
-    order : int64 array
-        Rows by importance for labels.
-    twins : dict of int to int
-        For the first of several equal rows: how many they are.
-    shown : int
-        How many rows are healthy.
-    """
-
-    order: NDArray[np.int64]
-    twins: dict[int, int]
-    shown: int
-
-
-def facts_of(document: Document) -> TableFacts:
-    """Work out a table's facts, once for each table."""
-    table = document.table
-    if table is None:
-        return TableFacts(NO_ROWS, {}, 0)
-    order = NO_ROWS if table.labels is None else by_importance(table.labels)
-    twins: dict[int, int] = {}
-    if table.health.counts.duplicates:
-        firsts, counts = np.unique(table.health.first_twin[table.health.healthy], return_counts=True)
-        several = counts > 1
-        twins = dict(zip(firsts[several].tolist(), counts[several].tolist(), strict=True))
-    return TableFacts(order, twins, int(np.count_nonzero(table.health.healthy)))
 
 
 class FigureMaker:
@@ -84,11 +49,13 @@ class FigureMaker:
     def __init__(
         self,
         document: Document,
+        facts_of: Callable[[], TableFacts],
         cache: TextCache,
         pictures: PicturesOnMap | None = None,
         index_of: IndexOf = lambda _xy: None,
     ) -> None:
         self._document = document
+        self._facts_of = facts_of
         self._pictures = pictures
         self._cache = cache
         self._index_of = index_of
@@ -100,14 +67,13 @@ class FigureMaker:
         self._chosen: Kept[NDArray[np.int64]] = Kept()
         self._unseen: Kept[NDArray[np.int64]] = Kept()
         self.places = Places(document)
-        self.facts = TableFacts(NO_ROWS, {}, 0)
         self.colours: Coloured | None = None
         self.fitted_scale = 1.0
 
     def another(self) -> FigureMaker:
         """A maker of the same figures, with the labels that are seen, which changes nothing of this one's."""
-        made = FigureMaker(self._document, self._cache, self._pictures, self._index_of)
-        made.facts, made.colours, made.fitted_scale = self.facts, self.colours, self.fitted_scale
+        made = FigureMaker(self._document, self._facts_of, self._cache, self._pictures, self._index_of)
+        made.colours, made.fitted_scale = self.colours, self.fitted_scale
         made.places.camera = self.places.camera
         made._dense, made._placement, made._named = self._dense, self._placement, self._named
         made._standing, made._chosen, made._unseen = self._standing, self._chosen, self._unseen
@@ -115,7 +81,6 @@ class FigureMaker:
 
     def table_changed(self) -> None:
         """Take up another table."""
-        self.facts = facts_of(self._document)
         self._placement = None
         for kept in (self._standing, self._chosen, self._unseen, self.places):
             kept.forget()
@@ -191,7 +156,7 @@ class FigureMaker:
                 document.label_density if self._are_named(order) and not figure.dims_all else "none"
             ),
             order=order,
-            twins=self.facts.twins,
+            twins=self._facts_of().twins,
             obstacles=_with_names_of_paths(figure, obstacles),
             previous=self._placement,
             moving=moving,
@@ -228,11 +193,11 @@ class FigureMaker:
     @property
     def _rows_shown(self) -> int:
         isolation = self._document.isolation
-        return self.facts.shown if isolation is None else len(isolation.rows)
+        return self._facts_of().shown if isolation is None else len(isolation.rows)
 
     def _order(self, standing: NDArray[np.int64]) -> NDArray[np.int64] | None:
         """Rows by importance for labels, of those that stand out where some do; None without labels."""
-        table, order = self._document.table, self.facts.order
+        table, order = self._document.table, self._facts_of().order
         if table is None or table.labels is None:
             return None
         if len(standing):
@@ -255,7 +220,7 @@ class FigureMaker:
 
     def _are_named(self, order: NDArray[np.int64] | None) -> bool:
         if order is None:
-            return self.facts.shown <= MOST_NUMBERED
+            return self._facts_of().shown <= MOST_NUMBERED
         return len(order) > 0
 
     def _paths(self, shown: Shown) -> tuple[MapPath, ...]:

@@ -33,6 +33,7 @@ from explorer.views.map.pictures_on_map import PicturesOnMap
 from explorer.views.map.point_indexing import PointIndexing
 from explorer.views.map.pointing import Pointing
 from explorer.views.map.selection_card import SelectionCard
+from explorer.views.map.table_facts import TableReading
 from explorer.views.map.tools import Tool as MapTool
 from explorer.views.map.tools import Tools
 from explorer.views.theme import current_colours
@@ -82,14 +83,20 @@ class MapView(QWidget):
         self._colours.ready.connect(self._colours_changed)
         self._indexing = PointIndexing(self)
         self._indexing.ready.connect(self.redraw)
+        self._reading = TableReading(self)
+        self._reading.ready.connect(self.redraw)
         self.pictures = PicturesOnMap(session.document, thumbnails, self)
         self._maker = FigureMaker(
-            session.document, self.canvas.item.cache, self.pictures, self._indexing.index_of
+            session.document,
+            lambda: self._reading.facts,
+            self.canvas.item.cache,
+            self.pictures,
+            self._indexing.index_of,
         )
         self._follows = True
         self._fitted: Kept[Viewport] = Kept()
         self.pointing = Pointing(
-            session, self.canvas, self.card, lambda row: self._maker.facts.twins.get(row, 1)
+            session, self.canvas, self.card, lambda row: self._reading.facts.twins.get(row, 1)
         )
         self.legend = LegendTools(session, self, lambda: self.canvas.item.figure, lambda: self.colours)
         self.gestures = Gestures(session, self, self.canvas, self.legend, self.selection)
@@ -157,10 +164,12 @@ class MapView(QWidget):
         """End what goes on beside the window."""
         self._kernels.close()
         self._indexing.close()
+        self._reading.close()
 
     # Following the document
 
     def _table_changed(self) -> None:
+        self._reading.take_up(self._session.document.table)
         self._maker.table_changed()
         self._colours.table_changed()
         self.pictures.table_changed()
@@ -187,7 +196,7 @@ class MapView(QWidget):
 
     def show_next_frame(self) -> None:
         """Show where the layout has moved the rows to; of a large table, a coarse picture will do."""
-        before, large = self.canvas.viewport_now, self._maker.facts.shown > MOVING_SAMPLE
+        before, large = self.canvas.viewport_now, self._reading.facts.shown > MOVING_SAMPLE
         if self._follows:
             self.fit()
         if not large or self.canvas.viewport_now == before:
