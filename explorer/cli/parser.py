@@ -8,6 +8,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import fields
 from pathlib import Path
+from typing import NoReturn
 
 from explorer import __version__
 from explorer.cli.options import Options
@@ -74,7 +75,8 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
     """
     command, rest = _split(list(arguments))
     parser = _PARSERS[command]()
-    found = parser.parse_args([_shield(argument) for argument in rest])
+    # Words of a text or query may stand behind an option, as in FILE --image PICTURE TEXT.
+    found = parser.parse_intermixed_args(_shielded(rest))
     found.command = command
     found.options = Options(**{field.name: getattr(found, field.name) for field in fields(Options)})
     return found
@@ -90,18 +92,29 @@ def _split(arguments: list[str]) -> tuple[str, list[str]]:
     return "open", arguments
 
 
-def _shield(argument: str) -> str:
-    """Keep a query such as ``-man + king`` from being taken for an option."""
-    return _SHIELD + argument if re.match(r"-[^-].*\s", argument, re.DOTALL) else argument
+def _shielded(arguments: list[str]) -> list[str]:
+    """Keep a query such as ``-man + king``, and all after ``--``, from being taken for options."""
+    end = arguments.index("--") if "--" in arguments else len(arguments)
+    before = [_SHIELD + each if re.match(r"-[^-].*\s", each, re.DOTALL) else each for each in arguments[:end]]
+    return [*before, *(_SHIELD + each for each in arguments[end + 1 :])]
 
 
 def _text(argument: str) -> str:
     return argument.removeprefix(_SHIELD)
 
 
+def _path(argument: str) -> Path:
+    return Path(_text(argument))
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        super().error(message.replace(_SHIELD, ""))
+
+
 def _parser(command: str, usage: str, description: str) -> argparse.ArgumentParser:
     words = " ".join(word for word in (PROGRAM, command, usage) if word)
-    parser = argparse.ArgumentParser(
+    parser = _Parser(
         prog=PROGRAM,
         usage=f"{words} [options]",
         description=description,
@@ -134,14 +147,14 @@ def _parser(command: str, usage: str, description: str) -> argparse.ArgumentPars
 
 def _open_parser() -> argparse.ArgumentParser:
     parser = _parser("", "[FILE…] [--screenshot OUT.png]", _HELP)
-    parser.add_argument("files", nargs="*", metavar="FILE", type=Path, help="files or folders to open")
+    parser.add_argument("files", nargs="*", metavar="FILE", type=_path, help="files or folders to open")
     _add_window_options(parser)
     return parser
 
 
 def _demo_parser() -> argparse.ArgumentParser:
     parser = _parser("demo", "[NAME] [--list] [--screenshot OUT.png]", "Open the window on a bundled demo.")
-    parser.add_argument("name", nargs="?", metavar="NAME", help="which demo; else the first")
+    parser.add_argument("name", nargs="?", metavar="NAME", type=_text, help="which demo; else the first")
     parser.add_argument("--list", action="store_true", help="list the demos instead")
     _add_window_options(parser)
     return parser
@@ -149,13 +162,13 @@ def _demo_parser() -> argparse.ArgumentParser:
 
 def _tables_parser() -> argparse.ArgumentParser:
     parser = _parser("tables", "FILE", "List the embedding tables of a file, the likeliest first.")
-    parser.add_argument("file", metavar="FILE", type=Path)
+    parser.add_argument("file", metavar="FILE", type=_path)
     return parser
 
 
 def _neighbours_parser() -> argparse.ArgumentParser:
     parser = _parser("neighbours", "FILE QUERY [-k N] [--metric cosine|dot|euclidean]", _QUERY_HELP)
-    parser.add_argument("file", metavar="FILE", type=Path)
+    parser.add_argument("file", metavar="FILE", type=_path)
     parser.add_argument("query", metavar="QUERY", nargs="+", type=_text)
     parser.add_argument("-k", type=_positive, default=10, metavar="N", help="how many; 10 where not given")
     parser.add_argument("--metric", choices=("cosine", "dot", "euclidean"), default="cosine")
@@ -165,7 +178,7 @@ def _neighbours_parser() -> argparse.ArgumentParser:
 def _map_parser() -> argparse.ArgumentParser:
     usage = "FILE -o OUT.png|.csv|.npz [--method umap|pca] [--seed N] [--size 1600x1200]"
     parser = _parser("map", usage, "Lay a table's rows out on a plane and write the map.")
-    parser.add_argument("file", metavar="FILE", type=Path)
+    parser.add_argument("file", metavar="FILE", type=_path)
     parser.add_argument("-o", "--output", required=True, metavar="OUT", type=_layout_path)
     parser.add_argument("--method", choices=("umap", "pca"), default="umap")
     parser.add_argument("--seed", type=_seed, default=42, metavar="N", help="42 where not given")
@@ -177,7 +190,7 @@ def _map_parser() -> argparse.ArgumentParser:
 
 def _index_parser() -> argparse.ArgumentParser:
     parser = _parser("index", "FOLDER --encoder MODEL -o INDEX [--captions FILE]", _INDEX_HELP)
-    parser.add_argument("folder", metavar="FOLDER", type=Path)
+    parser.add_argument("folder", metavar="FOLDER", type=_path)
     _add_encoder(parser, required=True)
     parser.add_argument("-o", "--output", required=True, metavar="INDEX", type=Path, help="a folder")
     _add_captions(parser)
@@ -186,8 +199,8 @@ def _index_parser() -> argparse.ArgumentParser:
 
 def _search_parser() -> argparse.ArgumentParser:
     parser = _parser("search", "INDEX [QUERY] [--image FILE] [-k N]", _SEARCH_HELP)
-    parser.add_argument("file", metavar="INDEX", type=Path)
-    parser.add_argument("query", metavar="QUERY", nargs="*", type=_text)
+    parser.add_argument("file", metavar="INDEX", type=_path)
+    parser.add_argument("query", metavar="QUERY", nargs="*", default=[], type=_text)
     parser.add_argument("--image", metavar="FILE", type=Path, help="a picture to look for")
     parser.add_argument("-k", type=_positive, default=10, metavar="N", help="how many; 10 where not given")
     _add_encoder(parser)
@@ -197,7 +210,7 @@ def _search_parser() -> argparse.ArgumentParser:
 def _evaluate_parser() -> argparse.ArgumentParser:
     help_text = "Recall at 1, 5 and 10 and median rank, captions to pictures and pictures to captions."
     parser = _parser("evaluate", "INDEX", help_text)
-    parser.add_argument("file", metavar="INDEX", type=Path)
+    parser.add_argument("file", metavar="INDEX", type=_path)
     _add_encoder(parser)
     _add_captions(parser)
     return parser
@@ -206,11 +219,15 @@ def _evaluate_parser() -> argparse.ArgumentParser:
 def _stages_parser() -> argparse.ArgumentParser:
     usage = "FILE [TEXT] [--image FILE] [--ids 5,17,3] [--side source|target] [-o OUT.npz]"
     parser = _parser("stages", usage, _STAGES_HELP)
-    parser.add_argument("file", metavar="FILE", type=Path)
-    parser.add_argument("text", metavar="TEXT", nargs="*", type=_text)
+    parser.add_argument("file", metavar="FILE", type=_path)
+    parser.add_argument("text", metavar="TEXT", nargs="*", default=[], type=_text)
     parser.add_argument("--image", metavar="FILE", type=Path, help="a picture to run it on")
     parser.add_argument("--ids", metavar="5,17,3", type=_ids, help="token ids instead of a text")
     parser.add_argument("--side", choices=("source", "target"), help="of a translator; else the source")
+    parser.add_argument(
+        "--source", metavar="TEXT", type=_text, default="", help="what a translator's target side looks at"
+    )
+    parser.add_argument("--source-ids", metavar="5,17,3", type=_ids, help="token ids instead of that text")
     parser.add_argument(
         "--special-tokens", action="store_true", help="wrap the text in those of begin and end"
     )
@@ -254,7 +271,7 @@ _TAKING_A_VALUE = frozenset(
         *("--table", "--labels", "--target-labels", "--labels-header", "--device", "--screenshot", "--theme"),
         *("-k", "--metric", "-o", "--output", "--method", "--seed", "--size"),
         *("--encoder", "--image", "--captions"),
-        *("--ids", "--side", "--heads"),
+        *("--ids", "--side", "--heads", "--source", "--source-ids"),
     )
 )
 

@@ -35,6 +35,8 @@ from explorer.cli.parser import _split, parse
         (["map", "a", "-o", "b.png", "--seed", "1.5"], "'1.5' is not a whole number from 0 to 4294967295"),
         (["map", "a", "-o", "b.png", "--method", "tsne"], "argument --method: invalid choice: 'tsne'"),
         (["demo", "a", "b"], "unrecognized arguments: b"),
+        (["tables", "a", "--", "-b"], "unrecognized arguments: -b"),
+        (["stages"], "the following arguments are required: FILE"),
         (["a", "--screenshot", "b.jpg"], "'b.jpg' does not end in .png"),
         (["a", "--frobnicate"], "unrecognized arguments: --frobnicate"),
         (["--table", "neighbours", "a", "-k", "3"], "unrecognized arguments: -k 3"),
@@ -91,6 +93,15 @@ def test_that_a_query_may_begin_with_a_minus_or_come_in_several_words():
     assert parse(["neighbours", "a", "-king + queen"]).query == ["-king + queen"]
     assert parse(["neighbours", "a", "king", "-", "man", "-k", "3"]).query == ["king", "-", "man"]
     assert parse(["neighbours", "a", "--", "-lrb-"]).query == ["-lrb-"]
+    assert parse(["neighbours", "a", "-k", "3", "--", "-king"]).query == ["-king"]
+
+
+def test_that_a_text_or_query_may_stand_behind_an_option():
+    assert parse(["stages", "a", "--image", "b.png", "a dog"]).text == ["a dog"]
+    assert parse(["stages", "a", "wie", "--labels", "b", "geht"]).text == ["wie", "geht"]
+    assert parse(["stages", "a", "--ids", "1,2"]).text == []
+    assert parse(["neighbours", "a", "-k", "3", "king"]).query == ["king"]
+    assert parse(["search", "a", "--image", "b.png", "a dog"]).query == ["a dog"]
 
 
 def test_that_all_options_reach_their_command():
