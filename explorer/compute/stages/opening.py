@@ -65,6 +65,7 @@ _WRAPPERS = (
     "network.",
     "ema.",
 )
+_NEARLY_ALL = 0.9  # of all numbers: what lies beside is a loss, or counts of a metric
 _LARGE = 30_000_000  # numbers in a model's layers
 _NONSENSE = (TypeError, ValueError, KeyError, IndexError, ArithmeticError, RuntimeError, AssertionError)
 
@@ -112,7 +113,9 @@ def open_stage_model(
     try:
         model = _open_as(family, opening)
         beside = (
-            (f"The file holds more than this model: what lies under “{place[:-1]}” is run.",) if place else ()
+            ()
+            if all(name.startswith(place) for name in weights)
+            else (f"The file holds more than this model: what lies under “{place[:-1]}” is run.",)
         )
         assumed = () if model.heads is None else model.heads.notes
         notes = (*assumed, *model.notes, *beside, *generation_notes(opened, weights))
@@ -162,10 +165,20 @@ def _open_as(family: Family | None, opening: Opening) -> StageModel:
 
 def _places(weights: Weights, before: str = "") -> Iterator[str]:
     """Prefixes under which training code puts a model, each before those within it."""
-    for wrapper in _WRAPPERS:
+    for wrapper in dict.fromkeys((*_WRAPPERS, *_nearly_all(weights.under(before)))):
         if weights.has(before + wrapper):
             yield before + wrapper
             yield from _places(weights, before + wrapper)
+
+
+def _nearly_all(weights: Weights) -> Iterator[str]:
+    """The name that a program has given its only model: ``gpt.`` of a Lightning module's ``self.gpt``."""
+    sizes: dict[str, int] = {}
+    for name, tensor in weights.tensors.items():
+        first = name[: name.find(".") + 1]
+        sizes[first] = sizes.get(first, 0) + prod(tensor.shape)
+    total = sum(sizes.values())
+    return (first for first, size in sizes.items() if first and size > _NEARLY_ALL * total)
 
 
 def _weights_of(opened: OpenedFile) -> Weights:

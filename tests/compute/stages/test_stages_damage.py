@@ -213,6 +213,23 @@ def test_that_of_two_models_in_a_file_the_first_is_run_and_said_so(tmp_path: Pat
     assert (run["final norm"].values == whole["final norm"].values).all()
 
 
+@pytest.mark.parametrize("model", MODELS)
+def test_that_a_model_runs_under_the_name_that_its_program_gave_it(tmp_path: Path, model: str) -> None:
+    state = MODELS[model]()
+    named = {
+        "state_dict": {
+            **{f"model.my_{model}.{name}": tensor for name, tensor in state.items()},
+            "loss.weight": torch.ones(3),
+        }
+    }
+    opened = open_stage_model(save(named, tmp_path / "lightning.ckpt"))
+    whole = open_stage_model(save(state, tmp_path / "plain.pth"))
+    assert opened.name == whole.name
+    for one, other in zip(opened.run(ids=[1, 2]).stages, whole.run(ids=[1, 2]).stages, strict=True):
+        assert one.name == other.name
+        assert one.values is other.values or (one.values == other.values).all()
+
+
 def test_that_whole_modules_and_safetensors_run_as_their_state_dicts_do(tmp_path: Path) -> None:
     safetensors = pytest.importorskip("safetensors.torch")
     state = small_lstm()
