@@ -7,6 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from itertools import islice
+from unicodedata import category
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +23,10 @@ _LEAST_CANDIDATES, _CANDIDATE_SHARE = 30, 12
 _LONGEST = 24
 # A word that tells a tenth as much as the first is there by chance.
 _LEAST_PART = 0.1
+_MOST_CHARACTERS = 2000
 _WORD = re.compile(r"\w+")
+# Vowel signs, and the invisible joiners that many scripts' words need, are no letters for ``\w``.
+_JOINERS = "\u200c\u200d"
 _PIECE_MARKS = "▁Ġ"
 
 
@@ -73,7 +77,17 @@ def _thinned(rows: NDArray[np.int64], most: int) -> list[int]:
 
 
 def _words(label: str) -> list[str]:
-    return [word for word in _WORD.findall(label) if not word.isdigit()]
+    """The words that a label begins with, numbers left out."""
+    label = label[:_MOST_CHARACTERS]
+    if label.isascii():
+        words = _WORD.findall(label)
+    else:
+        words = "".join(sign if _is_of_a_word(sign) else " " for sign in label).split()
+    return [word for word in words if not word.isdigit() and _WORD.search(word)]
+
+
+def _is_of_a_word(sign: str) -> bool:
+    return sign.isalnum() or sign == "_" or sign in _JOINERS or category(sign).startswith("M")
 
 
 def _are_texts(labels: Labels, rows: NDArray[np.int64]) -> bool:
@@ -112,7 +126,8 @@ def _counted(labels: Labels, rows: list[int]) -> tuple[Counter[str], int]:
     counts: Counter[str] = Counter()
     known = [row for row in rows if not labels.missing[row]]
     for row in known:
-        counts.update({word.casefold() for word in _words(labels[row])})
+        # Lower case is still written as words are: folding makes "ss" of ß, and σ of a final ς.
+        counts.update({word.lower() for word in _words(labels[row])})
     return counts, len(known)
 
 
