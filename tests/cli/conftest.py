@@ -73,7 +73,7 @@ def start() -> Callable[..., Said]:
             capture_output=True,
             env={**known, **environment},
             encoding="utf-8",
-            timeout=120,
+            timeout=600,
         )
         return Said(done.returncode, done.stdout, done.stderr)
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from made_pool import Listener
+from made_pool import PATIENCE, Listener
 from picture_folders import write_pictures
 
 from explorer.compute import protocol
@@ -99,7 +99,7 @@ if __name__ == "__main__":
         listener.pool.close()
         print("closed", flush=True)
     else:
-        time.sleep(60)
+        time.sleep(600)
 """
 
 
@@ -123,8 +123,8 @@ def test_that_no_process_outlives_its_session_and_what_is_done_is_kept(tmp_path:
             session.kill()
         else:
             assert session.stdout.readline() == "closed\n"
-        session.wait(20)
-        until = time.monotonic() + 10
+        session.wait(PATIENCE)
+        until = time.monotonic() + PATIENCE
         while any(map(is_alive, family)):
             assert time.monotonic() < until
             time.sleep(0.05)

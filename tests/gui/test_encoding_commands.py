@@ -59,7 +59,7 @@ def from_the_command_line(index: Path, *query: str) -> list[tuple[int, float]]:
         [sys.executable, "-m", "explorer", "search", str(index), *query, "-k", "60", "--json"],
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=600,
         check=True,
     )
     return [(found["row"], found["score"]) for found in json.loads(done.stdout)["results"]]

@@ -61,6 +61,7 @@ def test_that_pointing_on_the_map_rings_the_picture_and_back(
 ) -> None:
     window = pictures_window
     gallery = window.answer.gallery
+    qtbot.waitUntil(lambda: window.thumbnails.waiting == 0 and window.thumbnails.loaded(1) is not None)
     spot = gallery.view.visualRect(gallery.model.index(1, 0)).center()
     qtbot.mouseMove(gallery.view.viewport(), spot)
     qtbot.waitUntil(lambda: window.map.canvas.item.figure.hover == 1)
@@ -73,6 +74,7 @@ def test_that_pointing_on_the_map_rings_the_picture_and_back(
 def test_that_panels_are_walked_to_the_gallery(qtbot: QtBot, pictures_window: MainWindow) -> None:
     window = pictures_window
     window.activateWindow()
+    qtbot.waitUntil(window.isActiveWindow)
     window.map.canvas.setFocus()
     for _ in range(8):
         window.go_to_panel(1)

@@ -108,8 +108,8 @@ def test_that_nothing_is_looked_up_behind_another_tab(qtbot: QtBot, session: Ses
         window.addDockWidget(Qt.DockWidgetArea.RightDockWidgetArea, dock)
     window.tabifyDockWidget(*docks)
     docks[1].raise_()
-    window.show()
-    qtbot.wait(50)
+    with qtbot.waitExposed(window):
+        window.show()
     session.asking.ask("king")
     qtbot.waitUntil(lambda: session.document.answer is not None)
     assert panel.rows == []
@@ -126,7 +126,6 @@ def test_that_a_long_text_is_cut_and_says_so(qtbot: QtBot, panel: LookupPanel) -
 
 def test_that_a_one_stands_at_its_columns_share_of_the_width(qtbot: QtBot, panel: LookupPanel) -> None:
     looked_up(qtbot, panel, "#0 #309")
-    qtbot.wait(20)
     image = panel.one_hot.grab().toImage()
     for place, x in ((0, 1 + 3), (1, panel.one_hot.width() - 1 - 4)):
         y = int(panel.one_hot.line(place).center().y())

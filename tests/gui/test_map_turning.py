@@ -8,9 +8,8 @@ from map_driver import box_around, drag, move, pixels, rest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
-from window_driver import settle
+from window_driver import lay_out_for_ever, settle
 
-from explorer.document import LayoutStage
 from explorer.document.staging import TokenPath
 from explorer.render.camera import Camera, project
 from explorer.views.main_window import MainWindow
@@ -108,9 +107,7 @@ def test_that_the_way_back_to_two_dimensions_keeps_both_maps(qtbot: QtBot, turni
 
 def test_that_three_dimensions_move_while_umap_runs(qtbot: QtBot, turning: MainWindow) -> None:
     session = turning.session
-    session.mapping.change(method="umap", epochs=2000)
-    session.mapping.start()
-    qtbot.waitUntil(lambda: session.document.stage is LayoutStage.MOVING)
+    lay_out_for_ever(qtbot, session)
     before = pixels(turning).copy()
     qtbot.waitUntil(lambda: np.abs(pixels(turning) - before).max() > 1)
     drag(turning, [QPoint(300, 300), QPoint(390, 350)])

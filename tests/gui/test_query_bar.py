@@ -402,7 +402,7 @@ def test_that_going_to_the_field_selects_its_text(session: Session, bar: QueryBa
 def test_that_nothing_is_cut_in_a_narrow_window(qtbot: QtBot, session: Session, bar: QueryBar) -> None:
     session.document.set_asking(metric=Metric.EUCLIDEAN, k=1_000_000)
     bar.window().resize(480, 300)
-    qtbot.wait(20)
+    qtbot.waitUntil(lambda: bar.width() <= 480)
     for part in (bar.field, bar.metrics, bar.k, bar.more):
         assert bar.rect().contains(part.geometry())
         assert part.width() >= part.minimumSizeHint().width()

@@ -46,7 +46,7 @@ def started(tmp_path_factory: pytest.TempPathFactory) -> dict:
         env={**os.environ, **settings, "PYTHONPATH": str(Path(__file__).parents[2])},
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=600,
     )
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)

@@ -11,7 +11,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication, QImage
 from PySide6.QtWidgets import QApplication, QPushButton
 from pytestqt.qtbot import QtBot
-from window_driver import place_of, settle
+from window_driver import lay_out_for_ever, place_of, settle
 
 from explorer.core.errors import ExplorerError
 from explorer.document import LayoutStage
@@ -23,15 +23,9 @@ from explorer.views.theme import apply_theme
 
 def test_that_a_click_on_a_point_asks_for_its_row(qtbot: QtBot, open_window: MainWindow) -> None:
     document = open_window.session.document
+    rest(qtbot, open_window)
     place = place_of(open_window, 0)
-    qtbot.wait(200)
-    with qtbot.waitSignal(open_window.session.jobs.job_ended):
-        qtbot.mouseClick(
-            open_window.map.canvas.viewport(),
-            Qt.MouseButton.LeftButton,
-            Qt.KeyboardModifier.NoModifier,
-            place,
-        )
+    qtbot.mouseClick(open_window.map.canvas.viewport(), Qt.MouseButton.LeftButton, pos=place)
     qtbot.waitUntil(lambda: document.answer is not None)
     row = document.answer.question.focus
     figure = open_window.map.canvas.item.figure
@@ -107,9 +101,7 @@ def test_that_the_layout_moves_stops_is_kept_and_comes_back(qtbot: QtBot, open_w
     session, document = open_window.session, open_window.session.document
     session.mapping.keep()
     first = document.positions.copy()
-    session.mapping.change(method="umap", epochs=5000)
-    session.mapping.start()
-    qtbot.waitUntil(lambda: document.stage is LayoutStage.MOVING)
+    lay_out_for_ever(qtbot, session)
     session.mapping.stop()
     qtbot.waitUntil(lambda: document.stage is LayoutStage.STOPPED)
     assert not np.allclose(document.positions, first)
@@ -203,9 +195,7 @@ def test_that_one_key_walks_through_all_parts_that_are_shown(qtbot: QtBot, open_
 
 def test_that_the_side_panel_is_never_wider_than_its_dock(qtbot: QtBot, open_window: MainWindow) -> None:
     session, side = open_window.session, open_window.side
-    session.mapping.change(method="umap", epochs=5000)
-    session.mapping.start()
-    qtbot.waitUntil(lambda: session.document.stage is LayoutStage.MOVING)
+    lay_out_for_ever(qtbot, session)
     session.mapping.keep()
     qtbot.waitUntil(lambda: "epoch" in side.layout_section.progress.text())
     assert side.widget().width() <= side.viewport().width()

@@ -9,6 +9,7 @@ from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
+from explorer.commands import Session
 from explorer.document import LayoutStage
 from explorer.views.main_window import MainWindow
 
@@ -24,6 +25,13 @@ def settle(qtbot: QtBot, window: MainWindow) -> None:
             and session.document.clusters is not None
         )
     )
+
+
+def lay_out_for_ever(qtbot: QtBot, session: Session) -> None:
+    """Start a UMAP that goes on until it is stopped, however quick the machine; wait until it moves."""
+    session.mapping.change(method="umap", epochs=10**8)
+    session.mapping.start()
+    qtbot.waitUntil(lambda: session.document.stage is LayoutStage.MOVING)
 
 
 def drop(window: MainWindow, *paths: Path) -> None:

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from machine import slowness
 
 from explorer.core.columns import Column, Columns, label_column
 from explorer.core.filter_completion import completions
@@ -208,9 +209,9 @@ def test_that_no_regular_expression_runs_away() -> None:
     labels = Labels.from_texts(["a" * 10_000 + "b"] * 100, "test")
     condition = parse_filter(r"label ~ /^(a+)+(a|aa)*$/")
     assert condition is not None
-    began = time.perf_counter()
+    began = time.process_time()
     assert not rows_fitting(condition, {"label": label_column(labels)}, 100).any()
-    assert time.perf_counter() - began < 5
+    assert time.process_time() - began < 5 * slowness()
 
 
 def test_that_a_condition_names_its_columns() -> None:

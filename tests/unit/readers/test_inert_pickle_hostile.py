@@ -14,6 +14,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from machine import slowness
 from pickle_assembly import as_legacy, as_zip, calls, checkpoint, name, number, tensor, text, write
 
 from explorer.core.errors import ExplorerError
@@ -61,7 +62,7 @@ for path in sys.argv[1:]:
 """
 
 
-def open_in_child(folder: Path, paths: list[Path], timeout: float = 120) -> dict[str, tuple]:
+def open_in_child(folder: Path, paths: list[Path], timeout: float = 600) -> dict[str, tuple]:
     """Open files in a fresh process that reports what it did, how long it took and its peak memory."""
     warm = folder / "warm.pt"
     warm.write_bytes(
@@ -292,9 +293,10 @@ def test_that_small_hostile_pickles_stay_within_memory_and_time(tmp_path: Path) 
         paths.append(tmp_path / title)
     outcomes = open_in_child(tmp_path, paths)
     assert set(outcomes) == set(BOMBS)
+    most = 20 * slowness()
     for title, (outcome, seconds, peak, events) in outcomes.items():
         assert outcome != "opened", title
-        assert seconds < 20, title
+        assert seconds < most, title
         assert peak < 2 << 30, title
         assert not [e for e in events if "encodings" not in e[1] and not e[0].startswith("os.scandir")], title
 
@@ -351,9 +353,10 @@ def test_that_small_hostile_checkpoints_stay_within_memory_and_time(tmp_path: Pa
     for title, data in _state_dict_bombs().items():
         (tmp_path / title).write_bytes(data)
         paths.append(tmp_path / title)
+    most = 20 * slowness()
     for title, (outcome, seconds, peak, _) in open_in_child(tmp_path, paths).items():
         assert outcome != "opened" or title == "one list names many tables", title
-        assert seconds < 20, title
+        assert seconds < most, title
         assert peak < 2 << 30, title
 
 

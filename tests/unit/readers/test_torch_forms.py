@@ -13,6 +13,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 import torch
+from machine import slowness
 from pickle_assembly import LEGACY_HEAD, as_zip, checkpoint, name, number, tensor, text
 
 from explorer.core.dtypes import as_float32
@@ -150,7 +151,7 @@ def test_that_many_thousand_named_vectors_open_in_seconds(tmp_path: Path) -> Non
     started = time.process_time()
     (table,) = open_file(tmp_path / "vectors.pt").tables
     found = table.read()
-    assert time.process_time() - started < 20
+    assert time.process_time() - started < 20 * slowness()
     assert table.rows == 20_000
     np.testing.assert_array_equal(found[:, 3], np.arange(20_000))
 
@@ -161,5 +162,5 @@ def test_that_a_list_of_many_tensors_is_looked_through_in_seconds(tmp_path: Path
     (tmp_path / "many.pt").write_bytes(as_zip(checkpoint(entries), {"data/0": VALUES.tobytes()}))
     started = time.process_time()
     (table,) = open_file(tmp_path / "many.pt").tables
-    assert time.process_time() - started < 20
+    assert time.process_time() - started < 20 * slowness()
     assert len(table.aliases) == 19_999
