@@ -227,7 +227,6 @@ def _stages_parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--source", metavar="TEXT", type=_text, default="", help="what a translator's target side looks at"
     )
-    parser.add_argument("--source-ids", metavar="5,17,3", type=_ids, help="token ids instead of that text")
     parser.add_argument(
         "--special-tokens", action="store_true", help="wrap the text in those of begin and end"
     )
@@ -271,7 +270,7 @@ _TAKING_A_VALUE = frozenset(
         *("--table", "--labels", "--target-labels", "--labels-header", "--device", "--screenshot", "--theme"),
         *("-k", "--metric", "-o", "--output", "--method", "--seed", "--size"),
         *("--encoder", "--image", "--captions"),
-        *("--ids", "--side", "--heads", "--source", "--source-ids"),
+        *("--ids", "--side", "--heads", "--source"),
     )
 )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -10,11 +11,12 @@ from explorer.cli.printing import print_columns, print_json, print_notes, printa
 from explorer.cli.writing import require_writable
 from explorer.compute.stages import open_stage_model
 from explorer.core.errors import ExplorerError
-from explorer.core.stages import Stage, Stages
+from explorer.core.stages import Stage, Stages, StageToken
 from explorer.export.matrices import write_stages
 from explorer.readers.pictures import read_picture
 
 _FIRST = 4  # values of a stage that are printed
+_MOST_NAMED = 24  # tokens
 
 
 def run(call: argparse.Namespace) -> int:
@@ -37,7 +39,12 @@ def run(call: argparse.Namespace) -> int:
         heads=call.heads,
     )
     stages = model.run(
-        text, ids=call.ids, picture=picture, side=call.side, special=call.special_tokens or None
+        text,
+        ids=call.ids,
+        picture=picture,
+        side=call.side,
+        special=call.special_tokens or None,
+        source=call.source,
     )
     if call.output is not None:
         write_stages(call.output, stages)
@@ -53,12 +60,17 @@ def run(call: argparse.Namespace) -> int:
 def _as_json(stages: Stages) -> dict[str, object]:
     return {
         "model": stages.model,
-        "tokens": [{"id": token.id, "label": token.label} for token in stages.tokens],
+        "tokens": _tokens(stages.tokens),
+        **({"source": _tokens(stages.source)} if stages.source else {}),
         "stages": [
             {"name": each.name, "shape": list(each.shape), "values": _values(each)} for each in stages.stages
         ],
         "notes": list(stages.notes),
     }
+
+
+def _tokens(tokens: Sequence[StageToken]) -> list[dict[str, object]]:
+    return [{"id": token.id, "label": token.label} for token in tokens]
 
 
 def _values(stage: Stage) -> object:
@@ -75,8 +87,9 @@ def _values(stage: Stage) -> object:
 
 
 def _print(stages: Stages) -> None:
-    tokens = " ".join(token.label if token.known else f"{token.label}?" for token in stages.tokens[:24])
-    print(printable(f"{stages.model}: {tokens}{' …' if len(stages.tokens) > 24 else ''}"))
+    print(printable(f"{stages.model}: {_words(stages.tokens)}"))
+    if stages.source:
+        print(printable(f"source: {_words(stages.source)}"))
     print()
     print_columns(
         ("STAGE", "SHAPE", "FIRST VALUES", "HOW"),
@@ -84,6 +97,11 @@ def _print(stages: Stages) -> None:
         right=(1,),
     )
     print_notes(stages.notes)
+
+
+def _words(tokens: Sequence[StageToken]) -> str:
+    words = " ".join(token.label if token.known else f"{token.label}?" for token in tokens[:_MOST_NAMED])
+    return f"{words} …" if len(tokens) > _MOST_NAMED else words
 
 
 def _beginning(stage: Stage) -> str:

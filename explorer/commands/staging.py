@@ -17,7 +17,6 @@ from explorer.core.errors import ExplorerError
 from explorer.core.labels import Labels
 from explorer.core.model_parts import ModelParts
 from explorer.core.stages import Needs, Phrases, StageModelInfo, StageRun, TokenComparison
-from explorer.core.typed_ids import typed_ids
 from explorer.document import Document, ModelView, Source, StageInput
 from explorer.export.matrices import Matrix, write_matrix, write_stages
 from explorer.export.patches import write_patches
@@ -147,11 +146,11 @@ class Staging(QObject):
         job = self._running = self._jobs.stages.run(
             self._source,
             given.text,
-            ids=ids_in(given, model),
             picture=given.picture,
             side=given.side,
             special=given.special,
             heads=given.heads,
+            source_text=given.source,
         )
 
         def ran(run: StageRun) -> None:
@@ -288,10 +287,5 @@ def fitting(given: StageInput, model: StageModelInfo) -> StageInput:
         given.side if given.side in model.sides else None,
         given.special,
         heads,
+        given.source if given.side in model.source_of else "",
     )
-
-
-def ids_in(given: StageInput, model: StageModelInfo) -> tuple[int, ...] | None:
-    """The rows that were typed as numbers; None for a text."""
-    side = given.side or next(iter(model.sides), "")
-    return typed_ids(given.text, bare=side not in model.reads)

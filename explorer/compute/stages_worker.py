@@ -96,6 +96,7 @@ class _StagesWorker:
             picture=picture,
             side=request.side,
             special=request.special,
+            source=request.source_text,
             tell=task,
         )
         self._last = (request.id, stages)
@@ -149,6 +150,7 @@ def info_of(model: StageModel) -> StageModelInfo:
         notes=model.notes,
         heads=model.heads,
         names=_events(model),
+        source_of=model.source_of,
     )
 
 

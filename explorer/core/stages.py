@@ -5,8 +5,8 @@ Row *i* of a stage stands for token ``first + i`` of the stage's sequence, in ev
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 import numpy as np
@@ -28,6 +28,7 @@ class Of(StrEnum):
 
     TOKENS = "tokens"
     PATCHES = "patches"
+    SOURCE = "source"
 
 
 @dataclass(frozen=True)
@@ -223,6 +224,8 @@ class Stages:
     attentions : tuple of Attention
     patches : Patches or None
         The picture, where one was given.
+    source : tuple of StageToken
+        The sentence that a translator's decoder looks at, where one was given.
     left_out : tuple of LeftOut
     notes : tuple of str
         What the user should know of it, one sentence each.
@@ -235,6 +238,7 @@ class Stages:
     patches: Patches | None = None
     left_out: tuple[LeftOut, ...] = ()
     notes: tuple[str, ...] = ()
+    source: tuple[StageToken, ...] = ()
 
     def __getitem__(self, name: str) -> Stage:
         """The stage of a name; KeyError where the model has none."""
@@ -247,7 +251,7 @@ class Stages:
         """The places that a stage's rows, or an attention's, stand for."""
         if of is Of.PATCHES and self.patches is not None:
             return self.patches.tokens
-        return self.tokens
+        return self.source if of is Of.SOURCE else self.tokens
 
 
 @dataclass(frozen=True, eq=False)
@@ -314,6 +318,8 @@ class StageModelInfo:
         None where there are none, or no choice.
     names : tuple of str
         All that can be typed, where they are few: a music model's events.
+    source_of : mapping of str to str
+        For a side whose layers look at a text of the other side: the side of the text to give beside it.
     """
 
     name: str
@@ -326,6 +332,7 @@ class StageModelInfo:
     notes: tuple[str, ...] = ()
     heads: Heads | None = None
     names: tuple[str, ...] = ()
+    source_of: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, eq=False)

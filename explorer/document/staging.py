@@ -27,6 +27,8 @@ class StageInput:
         Whether the text is wrapped in the tokens that begin and end a sequence; None as is usual.
     heads : int or None
         Into how many the model's attention is split, where a person has said.
+    source : str
+        The sentence that a translator's target side looks at.
     """
 
     text: str = ""
@@ -34,6 +36,7 @@ class StageInput:
     side: str | None = None
     special: bool | None = None
     heads: int | None = None
+    source: str = ""
 
     @property
     def is_empty(self) -> bool:

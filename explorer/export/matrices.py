@@ -62,6 +62,8 @@ def write_matrix(path: Path, matrix: Matrix) -> None:
 def write_stages(path: Path, stages: Stages) -> None:
     """Write all matrices of a run as NPZ: ``tokens`` and one array a stage, under its name.
 
+    The tokens of a sentence that a decoder looked at are ``source``.
+
     Raises
     ------
     ExplorerError
@@ -69,6 +71,8 @@ def write_stages(path: Path, stages: Stages) -> None:
     """
     arrays = {each.name: each.values for each in stages.stages if each.values is not None}
     labels = _texts([token.label for token in stages.tokens])
+    if stages.source:
+        arrays["source"] = _texts([token.label for token in stages.source])
     with replacing(path) as temporary, temporary.open("wb") as stream:
         np.savez(stream, allow_pickle=False, tokens=labels, **arrays)
 

@@ -43,6 +43,7 @@ class StageJobs:
         side: str | None = None,
         special: bool | None = None,
         heads: int | None = None,
+        source_text: str = "",
     ) -> Job:
         """Take a text or ids, a picture (a file) or both through the model: finishes with a StageRun.
 
@@ -57,9 +58,19 @@ class StageJobs:
         special : bool, optional
             Whether the text is wrapped in the tokens that begin and end a sequence.
         heads : int, optional
+        source_text : str
+            What a translator's target side looks at.
         """
         request = protocol.RunStages(
-            self._runner.number(), _told(source), text, ids, picture, side, special, heads=heads
+            self._runner.number(),
+            _told(source),
+            text,
+            ids,
+            picture,
+            side,
+            special,
+            source_text,
+            heads=heads,
         )
         return self._runner.ask("Stages", request)
 

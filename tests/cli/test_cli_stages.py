@@ -24,19 +24,16 @@ def translator(tmp_path_factory: pytest.TempPathFactory) -> Path:
         return torch.randn(shape, generator=random) * 0.3
 
     state = {}
-    for layer in range(2):
-        name = f"encoder.layers.{layer}"
-        for part in range(4):
-            state[f"{name}.self_attn.linears.{part}.weight"] = made(16, 16)
-            state[f"{name}.self_attn.linears.{part}.bias"] = made(16)
+    for name in (f"{side}.layers.{layer}" for side in ("encoder", "decoder") for layer in range(2)):
+        attentions = ("self_attn",) if name.startswith("encoder") else ("self_attn", "src_attn")
+        for linear in (f"{attention}.linears.{part}" for attention in attentions for part in range(4)):
+            state |= {f"{name}.{linear}.weight": made(16, 16), f"{name}.{linear}.bias": made(16)}
         state |= {f"{name}.feed_forward.w_1.weight": made(24, 16), f"{name}.feed_forward.w_1.bias": made(24)}
         state |= {f"{name}.feed_forward.w_2.weight": made(16, 24), f"{name}.feed_forward.w_2.bias": made(16)}
-        for part in range(2):
-            state |= {
-                f"{name}.sublayer.{part}.norm.a_2": made(16),
-                f"{name}.sublayer.{part}.norm.b_2": made(16),
-            }
-    state |= {"encoder.norm.a_2": made(16) + 1, "encoder.norm.b_2": made(16)}
+        for norm in (f"{name}.sublayer.{part}.norm" for part in range(1 + len(attentions))):
+            state |= {f"{norm}.a_2": made(16), f"{norm}.b_2": made(16)}
+    for norm in ("encoder.norm", "decoder.norm"):
+        state |= {f"{norm}.a_2": made(16) + 1, f"{norm}.b_2": made(16)}
     state |= {"src_embed.0.lut.weight": made(9, 16), "tgt_embed.0.lut.weight": made(7, 16)}
     state |= {"src_embed.1.pe": made(1, 50, 16), "tgt_embed.1.pe": made(1, 50, 16)}
     state |= {"generator.proj.weight": made(7, 16), "generator.proj.bias": made(7)}
@@ -108,6 +105,29 @@ def test_that_sides_special_tokens_and_ids_are_followed(call: Callable[..., Said
     assert ids("--ids=5, 8") == [5, 8]
 
 
+def test_that_a_decoder_is_run_beside_a_source(
+    call: Callable[..., Said], translator: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "stages.npz"
+    arguments = ("how are you", "--side", "target", "--source", "Wie geht es dir")
+    answer = call("stages", translator / "de2en.pth", *arguments, "--json", "-o", out).answer
+    assert answer["tokens"] == [
+        {"id": 4 + n, "label": word} for n, word in enumerate(("how</w>", "are</w>", "you</w>"))
+    ]
+    assert answer["source"] == [{"id": row, "label": WORDS[row]} for row in (4, 5, 6, 7)]
+    shapes = {stage["name"]: stage["shape"] for stage in answer["stages"]}
+    assert shapes["encoder output"] == [4, 16]
+    assert shapes["after decoder layer 2"] == shapes["final norm"] == [3, 16]
+    with np.load(out, allow_pickle=False) as found:
+        assert found["source"].tolist() == ["wie</w>", "geht</w>", "es</w>", "dir</w>"]
+        assert found["after decoder layer 1"].shape == (3, 16)
+    by_ids = call("stages", translator / "de2en.pth", *arguments[:3], "--source", "#4 #5 #6 #7", "--json")
+    assert by_ids.answer == answer
+    assert (
+        "source: wie</w> geht</w> es</w> dir</w>" in call("stages", translator / "de2en.pth", *arguments).out
+    )
+
+
 def test_that_music_is_typed_by_its_events(call: Callable[..., Said], tmp_path: Path) -> None:
     random = torch.Generator().manual_seed(4)
     shapes = {"attn.c_attn": (48, 16), "attn.c_proj": (16, 16), "mlp.c_fc": (64, 16), "mlp.c_proj": (16, 64)}
@@ -149,6 +169,11 @@ def test_that_numbers_that_are_none_are_null(call: Callable[..., Said], tmp_path
         (
             ("wie", "--heads", "3"),
             "A width of 16 cannot be split into 3 heads; say with --heads how many there are.",
+        ),
+        (
+            ("wie", "--source", "wie"),
+            "On this side a translator looks at no source sentence; "
+            "choose the target side, or leave the source out.",
         ),
         (("wie", "--labels", "nowhere.p"), "There is no file nowhere.p."),
     ],

@@ -52,6 +52,17 @@ def test_that_a_translator_reads_both_sides_and_wraps_a_text_on_request(
     panel.form.side.activated.emit(1)
     qtbot.waitUntil(lambda: card_shapes(panel)["one-hot"] == "4 × 7")
     assert "encoder output" not in card_shapes(panel)
+    assert panel.remark.text().endswith("or the field below the text).")
+    type_in(qtbot, panel, "how are you")
+    panel.tabs.setCurrentIndex(1)
+    qtbot.keyClicks(panel.form.source, "Wie geht")
+    qtbot.waitUntil(lambda: panel.attention.map.values.shape == (3, 2))
+    assert panel.attention.kinds.currentText() == "Cross-attention"
+    assert panel.attention.words.text().startswith("how</w> looks most at ")
+    assert card_shapes(panel)["after decoder layer 2"] == "3 × 32"
+    panel.form.side.setCurrentIndex(0)
+    panel.form.side.activated.emit(0)
+    assert panel.form.source.isHidden()
 
 
 def test_that_another_number_of_heads_runs_the_model_anew(

@@ -32,6 +32,7 @@ class RunStages(StageRequest):
     picture: str | None = None
     side: str | None = None
     special: bool | None = None
+    source_text: str = ""
 
 
 @dataclass(frozen=True)

@@ -27,6 +27,7 @@ from explorer.core.stages import (
     StageToken,
 )
 from explorer.core.table import OpenedFile
+from explorer.core.typed_ids import typed_ids
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,6 +138,8 @@ class StageModel:
         On which it is computed.
     heads : Heads or None
         Into which its attention is split; None where it has none, or another number would not fit.
+    source_of : mapping of str to str
+        For a side whose layers look at a text of the other side: the side of the text to give beside it.
     """
 
     name: str
@@ -147,6 +150,7 @@ class StageModel:
     notes: tuple[str, ...] = ()
     threads: int = 1
     heads: Heads | None = None
+    source_of: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def sides(self) -> tuple[str, ...]:
@@ -161,6 +165,7 @@ class StageModel:
         picture: Image.Image | None = None,
         side: str | None = None,
         special: bool | None = None,
+        source: str = "",
         tell: Callable[[float], None] = lambda share: None,
     ) -> Stages:
         """Take a text, ids or a picture through the model's stages.
@@ -168,6 +173,7 @@ class StageModel:
         Parameters
         ----------
         text : str
+            ``"#5 #17"`` are rows of the token table, and where there is no vocabulary ``"5 17"`` too.
         ids : sequence of int, optional
             Instead of a text.
         picture : PIL.Image.Image in RGB, optional
@@ -176,6 +182,9 @@ class StageModel:
         special : bool, optional
             Whether a text is wrapped in the tokens that begin and end a sequence; as is usual for the model
             where not given.
+        source : str
+            What a translator's target side looks at, typed as ``text`` is; without it, that side stops
+            before its decoder.
         tell : callable
             As in ``Input``.
 
@@ -195,8 +204,11 @@ class StageModel:
             notes += [*tokenized.notes, *cut]
             first = _first_stages(tokens, way[1].rows)
         ids_of = torch.tensor([token.id for token in tokens]) if tokens else None
+        looked_at, said = self._source(way, source, special)
+        notes += said
+        source_of = torch.tensor([token.id for token in looked_at]) if looked_at else None
         named = None if way is None or not way[0] else way[0]
-        computed = self._compute(Input(ids_of, picture, named, tell=tell))
+        computed = self._compute(Input(ids_of, picture, named, source_of, tell))
         stages = _placed(first, computed.stages)
         notes += [*computed.notes, *_faults(stages), *self.notes]
         left_out = () if tokenized is None else tokenized.left_out
@@ -210,6 +222,7 @@ class StageModel:
             computed.patches,
             tuple(each for each in left_out if each.before <= len(tokens)),
             tuple(dict.fromkeys(notes)),
+            looked_at,
         )
 
     def tokens(self, text: str, *, side: str | None = None, special: bool = False) -> Tokenized:
@@ -247,7 +260,29 @@ class StageModel:
             return None
         if way is None:
             raise ExplorerError(f"A {self.name} reads no text.", "Give it a picture.")
+        if ids is None:
+            ids = typed_ids(text, bare=way[1].tokenizer is None)
         return way[1].read(text, special) if ids is None else Tokenized(way[1].tokens_of(ids))
+
+    def _source(
+        self, way: tuple[str, TextSide] | None, text: str, special: bool | None
+    ) -> tuple[tuple[StageToken, ...], list[str]]:
+        """Tokens of the text to look at, and what to say of them; none where none was given."""
+        if not text.strip():
+            return (), []
+        side = None if way is None else self.source_of.get(way[0])
+        if side is None and self.source_of:
+            raise ExplorerError(
+                f"On this side a {self.name} looks at no source sentence.",
+                "Choose the target side, or leave the source out.",
+            )
+        if side is None:
+            raise ExplorerError(f"A {self.name} looks at no source sentence.", "Leave the source out.")
+        found = self._tokens((side, self.texts[side]), text, None, special)
+        if found is None or not found.tokens:
+            raise ExplorerError("None of the source's words is in the vocabulary.", "Type known words.")
+        tokens, cut = self.texts[side].cut(found)
+        return tokens, [*found.notes, *cut]
 
     def _check(self, tokenized: Tokenized | None, picture: Image.Image | None) -> None:
         if picture is not None and self.needs in (Needs.TEXT, Needs.EVENTS):
@@ -257,7 +292,9 @@ class StageModel:
                 "None of these words is in the model's vocabulary."
                 if tokenized.left_out
                 else "There is no token in this text.",
-                "Type a text of known words.",
+                "Type events, e.g. note_on_60 time_shift_10."
+                if self.needs is Needs.EVENTS
+                else "Type a text of known words.",
             )
         wanted = {
             Needs.TEXT: (tokenized is not None, "Type a text, or give token ids."),

@@ -1,4 +1,4 @@
-"""A translator as *The Annotated Transformer* builds it: the source side whole, the target side's lookup.
+"""A translator as *The Annotated Transformer* builds it: its encoder, and its decoder beside a source.
 
 Its arithmetic differs from torch's layers: rows are multiplied by √dim, the norm divides by the root of the
 unbiased variance, and nothing stands between the two linear layers of a feed-forward block. The state dict
@@ -8,24 +8,35 @@ does not say how many heads there are.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 import torch
 
 from explorer.compute.encoders.weights import Weights
 from explorer.compute.stages.attention import attention, heads_of
 from explorer.compute.stages.base import Computed, Input, Opening, StageModel, stage
-from explorer.compute.stages.linear import Lookup, read_linear, read_lookup, read_shaped
+from explorer.compute.stages.linear import Lookup, read_lookup, read_shaped
 from explorer.compute.stages.positions import interleaved
-from explorer.compute.stages.prenorm import PreNormLayer, run_layers
+from explorer.compute.stages.prenorm import run_layers
 from explorer.compute.stages.text_side import LONGEST, TextSide
 from explorer.compute.stages.tokenizers import text_side
-from explorer.core.stages import Needs, Stage
+from explorer.compute.stages.translator_layers import (
+    DecoderLayer,
+    UnbiasedNorm,
+    decoder_layer,
+    encoder_layer,
+    read_norm,
+)
+from explorer.core.stages import Needs, Of, Stage
 
 _TABLES = {"source": "src_embed.0.lut.weight", "target": "tgt_embed.0.lut.weight"}
 _POSITIONS = {"source": "src_embed.1.pe", "target": "tgt_embed.1.pe"}
 _USUAL_HEADS = 8
-_DECODER = "The decoder also looks at an encoded source sentence, so it is not run on the target side alone."
+_ALONE = "The decoder also looks at an encoded source sentence, so it is not run on the target side alone"
+_ADD_SOURCE = f"{_ALONE}: give the source sentence as well (--source, or the field below the text)."
+_HOW = "self-attention on what came before, attention to the source, a feed-forward block"
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,18 +59,6 @@ class _Side:
         ]
 
 
-@dataclass(frozen=True, eq=False)
-class _Norm:
-    """``a_2 * (x - mean) / √(variance + 1e-6) + b_2`` with the unbiased variance."""
-
-    a_2: torch.Tensor
-    b_2: torch.Tensor
-
-    def __call__(self, x: torch.Tensor) -> torch.Tensor:
-        variance, mean = torch.var_mean(x, -1, correction=1, keepdim=True)
-        return self.a_2 * (x - mean) / torch.sqrt(variance + 1e-6) + self.b_2
-
-
 def matches(weights: Weights) -> bool:
     """Whether these are the weights of such a model."""
     return {*_TABLES.values(), "encoder.layers.0.self_attn.linears.0.weight"} <= set(weights)
@@ -77,17 +76,24 @@ def open_model(opening: Opening) -> StageModel:
     sides = {side: _side(weights, side) for side in _TABLES}
     dim = sides["source"].places.shape[1]
     heads = heads_of(dim, opening.heads, _USUAL_HEADS)
-    layers = [
-        _layer(weights, number, dim, heads.count)
-        for number in range(weights.count(r"encoder\.layers\.(\d+)\."))
-    ]
-    last = _norm(weights, "encoder.norm", dim)
+    layers = [encoder_layer(each, dim, heads.count) for each in _numbered(weights.under("encoder."))]
+    last = read_norm(weights, "encoder.norm", dim)
+    has_decoder = weights.has("decoder.layers.0.")
+
+    @cache  # read once it is wanted: many look at sources alone
+    def decoder() -> tuple[Sequence[DecoderLayer], UnbiasedNorm]:
+        own = weights.under("decoder.")
+        return [decoder_layer(each, dim, heads.count) for each in _numbered(own)], read_norm(own, "norm", dim)
 
     def compute(given: Input) -> Computed:
         assert given.ids is not None
-        x, stages = sides[given.side or "source"].look_up(given.ids)
         if given.side == "target":
-            return Computed(tuple(stages), notes=(_DECODER,))
+            if given.source is None or not has_decoder:
+                _, stages = sides["target"].look_up(given.ids)
+                return Computed(tuple(stages), notes=(_ADD_SOURCE if has_decoder else f"{_ALONE}.",))
+            x, _ = sides["source"].look_up(given.source)
+            return _decode(sides["target"], decoder, given.ids, last(run_layers(x, layers)[0]))
+        x, stages = sides["source"].look_up(given.ids)
         x, layered, looked = run_layers(x, layers)
         stages += layered
         x = last(x)
@@ -97,7 +103,38 @@ def open_model(opening: Opening) -> StageModel:
         return Computed(tuple(stages), (attention(looked),))
 
     texts = {name: _text(opening, name, side) for name, side in sides.items()}
-    return StageModel("translator", opening.path, Needs.TEXT, compute, texts, heads=heads)
+    return StageModel(
+        "translator",
+        opening.path,
+        Needs.TEXT,
+        compute,
+        texts,
+        heads=heads,
+        source_of={"target": "source"} if has_decoder else {},
+    )
+
+
+def _decode(
+    side: _Side,
+    decoder: Callable[[], tuple[Sequence[DecoderLayer], UnbiasedNorm]],
+    ids: torch.Tensor,
+    source: torch.Tensor,
+) -> Computed:
+    """The decoder's stages on a text, beside an encoded source of shape (m, dim)."""
+    layers, last = decoder()
+    x, stages = side.look_up(ids)
+    stages.insert(0, stage("encoder output", source, "of the source: what the decoder looks at", Of.SOURCE))
+    own, cross = [], []
+    for number, layer in enumerate(layers, 1):
+        x, looked, across = layer(x, source)
+        own.append(looked)
+        cross.append(across)
+        stages.append(stage(f"after decoder layer {number}", x, _HOW))
+    stages.append(stage("final norm", last(x), "decoder.norm"))
+    return Computed(
+        tuple(stages),
+        (attention(cross, "cross-attention", keys=Of.SOURCE), attention(own, "target self-attention")),
+    )
 
 
 def _text(opening: Opening, name: str, side: _Side) -> TextSide:
@@ -114,23 +151,6 @@ def _side(weights: Weights, name: str) -> _Side:
     return _Side(table, read_shaped(weights, positions, (1, places, dim))[0])
 
 
-def _layer(weights: Weights, number: int, dim: int, heads: int) -> PreNormLayer:
-    own = weights.under(f"encoder.layers.{number}.")
-    query, key, value, output = (read_linear(own, f"self_attn.linears.{i}", dim, dim) for i in range(4))
-    w_1 = read_linear(own, "feed_forward.w_1", dim)
-    return PreNormLayer(
-        heads=heads,
-        norm_1=_norm(own, "sublayer.0.norm", dim),
-        query=query,
-        key=key,
-        value=value,
-        output=output,
-        norm_2=_norm(own, "sublayer.1.norm", dim),
-        inner=w_1,
-        outer=read_linear(own, "feed_forward.w_2", len(w_1.weight), dim),
-        activation=lambda x: x,
-    )
-
-
-def _norm(weights: Weights, name: str, dim: int) -> _Norm:
-    return _Norm(*(read_shaped(weights, f"{name}.{part}", (dim,)) for part in ("a_2", "b_2")))
+def _numbered(weights: Weights) -> list[Weights]:
+    """Each layer's tensors."""
+    return [weights.under(f"layers.{number}.") for number in range(weights.count(r"layers\.(\d+)\."))]

@@ -58,15 +58,7 @@ def translator_outputs(state: State, ids: list[int], heads: int = 8) -> list[tor
             batch_first=True,
             norm_first=True,
         )
-        parts = [f"{name}.self_attn.linears.{i}" for i in range(4)]
-        layer.self_attn.load_state_dict(
-            {
-                "in_proj_weight": torch.cat([state[f"{part}.weight"] for part in parts[:3]]),
-                "in_proj_bias": torch.cat([state[f"{part}.bias"] for part in parts[:3]]),
-                "out_proj.weight": state[f"{parts[3]}.weight"],
-                "out_proj.bias": state[f"{parts[3]}.bias"],
-            }
-        )
+        fill_attention(layer.self_attn, state, f"{name}.self_attn")
         fill(layer.linear1, state, f"{name}.feed_forward.w_1")
         fill(layer.linear2, state, f"{name}.feed_forward.w_2")
         layer.norm1 = unbiased_norm(state, f"{name}.sublayer.0.norm")
@@ -74,6 +66,55 @@ def translator_outputs(state: State, ids: list[int], heads: int = 8) -> list[tor
         x = layer(x)
         found.append(x[0])
     return [*found, unbiased_norm(state, "encoder.norm")(x[0])]
+
+
+def translator_decoder_outputs(
+    state: State, ids: list[int], source: list[int], heads: int = 8
+) -> tuple[list[torch.Tensor], list[torch.Tensor]]:
+    """After each layer of the decoder and its output; and each layer's cross-attention, head by head."""
+    encoded = translator_outputs(state, source, heads)[-1][None]
+    table, positions = state["tgt_embed.0.lut.weight"], state["tgt_embed.1.pe"]
+    dim = table.shape[1]
+    x = (functional.embedding(torch.tensor(ids), table) * math.sqrt(dim) + positions[0, : len(ids)])[None]
+    mask = nn.Transformer.generate_square_subsequent_mask(len(ids))
+    found, looks = [], []
+    layers = 1 + max(int(name.split(".")[2]) for name in state if name.startswith("decoder.layers."))
+    for number in range(layers):
+        name = f"decoder.layers.{number}"
+        layer = nn.TransformerDecoderLayer(
+            dim,
+            heads,
+            len(state[f"{name}.feed_forward.w_1.bias"]),
+            dropout=0.0,
+            activation=lambda x: x,
+            batch_first=True,
+            norm_first=True,
+        )
+        fill_attention(layer.self_attn, state, f"{name}.self_attn")
+        fill_attention(layer.multihead_attn, state, f"{name}.src_attn")
+        fill(layer.linear1, state, f"{name}.feed_forward.w_1")
+        fill(layer.linear2, state, f"{name}.feed_forward.w_2")
+        for part in range(3):
+            setattr(layer, f"norm{part + 1}", unbiased_norm(state, f"{name}.sublayer.{part}.norm"))
+        normed = layer.norm1(x)
+        own, _ = layer.self_attn(normed, normed, normed, attn_mask=mask)
+        _, look = layer.multihead_attn(layer.norm2(x + own), encoded, encoded, average_attn_weights=False)
+        looks.append(look[0])
+        x = layer(x, encoded, tgt_mask=mask, tgt_is_causal=True)
+        found.append(x[0])
+    return [*found, unbiased_norm(state, "decoder.norm")(x[0])], looks
+
+
+def fill_attention(module: nn.MultiheadAttention, state: State, name: str) -> None:
+    parts = [f"{name}.linears.{i}" for i in range(4)]
+    module.load_state_dict(
+        {
+            "in_proj_weight": torch.cat([state[f"{part}.weight"] for part in parts[:3]]),
+            "in_proj_bias": torch.cat([state[f"{part}.bias"] for part in parts[:3]]),
+            "out_proj.weight": state[f"{parts[3]}.weight"],
+            "out_proj.bias": state[f"{parts[3]}.bias"],
+        }
+    )
 
 
 def unbiased_norm(state: State, name: str) -> UnbiasedNorm:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import torch
 from stage_checkpoints import State, save, sinusoids, translator
-from stage_references import assert_close, translator_outputs
+from stage_references import assert_close, translator_decoder_outputs, translator_outputs
 
 from explorer.compute.stages import open_stage_model
 from explorer.compute.stages.base import StageModel
@@ -110,6 +110,65 @@ def test_that_the_target_side_stops_after_the_position_and_says_why(english: Sta
     assert [stage.name for stage in run.stages] == ["ids", "one-hot", "looked up", "scaled", "with position"]
     assert run["one-hot"].shape == (2, 11239)
     assert "The decoder also looks at an encoded source sentence" in run.notes[0]
+    assert "--source" in run.notes[0]
+
+
+def test_that_each_stage_of_the_decoder_beside_a_source_is_that_of_torch(
+    english: StageModel, state: State
+) -> None:
+    ids, source = [4, 5, 11238, 2, 300], [5, 6, 7]
+    run = english.run(ids=ids, side="target", source=" ".join(f"#{id_}" for id_ in source))
+    layers = [f"after decoder layer {n}" for n in range(1, 7)]
+    before = ["encoder output", "ids", "one-hot", "looked up", "scaled", "with position"]
+    assert [stage.name for stage in run.stages] == [*before, *layers, "final norm"]
+    with torch.no_grad():
+        expected, looks = translator_decoder_outputs(state, ids, source)
+    assert_close(run["encoder output"], translator_outputs(state, source)[-1])
+    for name, reference in zip([*layers, "final norm"], expected, strict=True):
+        assert_close(run[name], reference)
+    cross, own = run.attentions
+    assert [(each.name, each.layers, each.heads) for each in run.attentions] == [
+        ("cross-attention", 6, 8),
+        ("target self-attention", 6, 8),
+    ]
+    assert [token.id for token in run.sequence(cross.keys)] == source
+    assert [token.id for token in run.sequence(cross.queries)] == ids
+    for layer, look in enumerate(looks, 1):
+        np.testing.assert_allclose(cross.weights(layer), look.numpy(), atol=1e-4)
+    assert (own.weights(3)[:, *np.triu_indices(5, 1)] == 0).all()
+    assert not any("decoder" in note for note in run.notes)
+
+
+def test_that_the_source_is_read_as_the_source_side_reads(english: StageModel) -> None:
+    run = english.run("comment vous", side="target", source="How are ☃☃", special=True)
+    assert [token.label for token in run.source] == ["BOS", "how</w>", "are</w>", "☃☃", "EOS"]
+    assert [token.label for token in run.tokens] == ["BOS", "comment</w>", "vous</w>", "EOS"]
+    assert run["encoder output"].shape == (5, 256)
+    assert run["final norm"].shape == (4, 256)
+    assert "Not in the vocabulary, so read as its unknown token: “☃☃”." in run.notes
+    other = english.run("comment vous", side="target", source="You", special=True)
+    assert np.abs(other["final norm"].values - run["final norm"].values).max() > 0.01
+
+
+def test_that_a_source_is_refused_where_nothing_looks_at_it(english: StageModel, tmp_path: Path) -> None:
+    with pytest.raises(ExplorerError, match="On this side a translator looks at no source"):
+        english.run("how", source="how")
+    state = translator(40, 30, dim=32, inner=64, layers=1)
+    alone = {name: tensor for name, tensor in state.items() if not name.startswith("decoder.")}
+    model = open_stage_model(save(alone, tmp_path / "encoder.pth"))
+    assert model.source_of == {}
+    assert not any("--source" in note for note in model.run(ids=[3], side="target").notes)
+    with pytest.raises(ExplorerError, match="A translator looks at no source sentence"):
+        model.run(ids=[3], side="target", source="4")
+
+
+def test_that_a_broken_decoder_leaves_the_source_side_whole(tmp_path: Path) -> None:
+    state = translator(40, 30, dim=32, inner=64, layers=2)
+    del state["decoder.layers.1.src_attn.linears.2.weight"]
+    model = open_stage_model(save(state, tmp_path / "broken.pth"))
+    assert model.run(ids=[1, 2])["encoder output"].shape == (2, 32)
+    with pytest.raises(ExplorerError, match=r"src_attn\.linears\.2\.weight is missing"):
+        model.run(ids=[3], side="target", source="4")
 
 
 def test_that_attention_is_that_of_torch_and_sums_to_one(english: StageModel, state: State) -> None:

@@ -1,4 +1,4 @@
-"""What a model is given: a text, a picture, a side, begin and end, a number of heads."""
+"""What a model is given: a text, a source to look at, a picture, a side, begin and end, a number of heads."""
 
 from __future__ import annotations
 
@@ -29,6 +29,8 @@ _ASKS = {
     Needs.PICTURE_AND_TEXT: "Type a caption for the picture",
     Needs.EITHER: "Type a sentence, or choose a picture",
 }
+_ROWS = "No vocabulary: type rows, 5 17 3"
+_SOURCE = "Source sentence that it looks at"
 _NAME = 16  # letters of a picture's name
 
 
@@ -52,6 +54,10 @@ class InputForm(QWidget):
         self.field.setAccessibleName("Text for the model")
         self.field.setClearButtonEnabled(True)
         self.field.setAcceptDrops(False)  # a file dropped on it is opened, not named
+        self.source = QLineEdit()
+        self.source.setAccessibleName("Source sentence for the decoder")
+        self.source.setClearButtonEnabled(True)
+        self.source.setAcceptDrops(False)
         self.picture = QPushButton("Picture…")
         self.events = EventNames(self.field)
         self.side = QComboBox()
@@ -65,8 +71,9 @@ class InputForm(QWidget):
         self.special = QCheckBox("Begin and end")
         self.special.setToolTip("Within the tokens that begin and end a sequence, as in training")
         self._lay_out()
-        self.field.textEdited.connect(lambda: self.typed.emit())
-        self.field.returnPressed.connect(self.settled)
+        for field in (self.field, self.source):
+            field.textEdited.connect(lambda: self.typed.emit())
+            field.returnPressed.connect(self.settled)
         self.events.entered.connect(self.settled)
         self.picture.clicked.connect(self.choose_picture)
         self.side.activated.connect(self._side_chosen)
@@ -97,6 +104,7 @@ class InputForm(QWidget):
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(6)
         column.addLayout(line)
+        column.addWidget(self.source)
         column.addWidget(self.choices)
         column.addLayout(checks)
 
@@ -119,6 +127,7 @@ class InputForm(QWidget):
             self.side.currentData() if model.sides else None,
             None if special == model.special else special,
             None if heads == usual else heads,
+            "" if self.source.isHidden() else self.source.text(),
         )
 
     def choose_picture(self) -> None:
@@ -174,10 +183,11 @@ class InputForm(QWidget):
         model = self._model
         side = (self.side.currentData() or "") if model is not None and model.sides else ""
         reads = model is None or side in model.reads
-        self.field.setPlaceholderText(
-            _ASKS[Needs.TEXT if model is None else model.needs]
-            if reads
-            else "No vocabulary: type rows, 5 17 3"
+        self.field.setPlaceholderText(_ASKS[Needs.TEXT if model is None else model.needs] if reads else _ROWS)
+        self.source.setVisible(model is not None and side in model.source_of)
+        other = "" if model is None else model.source_of.get(side, "")
+        self.source.setPlaceholderText(
+            _SOURCE if model is None or other in model.reads else f"{_SOURCE}: rows, 5 17 3"
         )
         self.special.setVisible(model is not None and side in model.wraps)
 

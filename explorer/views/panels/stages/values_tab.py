@@ -98,7 +98,8 @@ class ValuesTab(QWidget):
         if stage is None or run is None:
             return
         if stage.of is not Of.PATCHES:
-            self.row_chosen.emit(row + stage.first)
+            if stage.of is Of.TOKENS:
+                self.row_chosen.emit(row + stage.first)
             return
         patches = run.stages.patches
         first = stage.first - int(patches is not None and patches.class_token)
