@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import QPointF, QRectF, Qt
@@ -10,7 +11,7 @@ from PySide6.QtGui import QColor, QFontMetricsF, QLinearGradient, QPainter, QPen
 
 from explorer.export.figure import Figure, Legend, LegendEntry, LegendScale
 from explorer.export.text import LONGEST_LINE, draw_text, font, shown_text
-from explorer.render.palette import Theme
+from explorer.render.palette import RGB, Theme
 
 MARGIN, PADDING, CORNER, PITCH, DOT = 14.0, 12.0, 8.0, 17.0, 4.5
 ENTRY_SIZE = 12
@@ -132,12 +133,27 @@ def _draw_line(painter: QPainter, text: str, colour: str, left: float, top: floa
     draw_text(painter, shown, face, QColor(colour), QPointF(left, base))
 
 
+def draw_dot(painter: QPainter, centre: QPointF, radius: float, colours: Sequence[RGB]) -> None:
+    """A disc in one colour, or in a sector of each of several."""
+    painter.setPen(Qt.PenStyle.NoPen)
+    box = QRectF(centre.x() - radius, centre.y() - radius, 2 * radius, 2 * radius)
+    sector = 360 * 16 // len(colours)
+    for i, colour in enumerate(colours):
+        painter.setBrush(QColor(*colour))
+        if len(colours) == 1:
+            painter.drawEllipse(box)
+        else:
+            painter.drawPie(box, 90 * 16 - (i + 1) * sector, sector)
+
+
 def _draw_entry(painter: QPainter, entry: LegendEntry, line: QRectF, theme: Theme) -> None:
-    fill = QColor(*entry.colour)
-    painter.setPen(QPen(fill, 1.2) if entry.hidden else Qt.PenStyle.NoPen)
-    painter.setBrush(Qt.BrushStyle.NoBrush if entry.hidden else fill)
-    radius = DOT - 0.6 if entry.hidden else DOT
-    painter.drawEllipse(QPointF(line.left() + 4 + DOT, line.center().y() + 0.5), radius, radius)
+    centre = QPointF(line.left() + 4 + DOT, line.center().y() + 0.5)
+    if entry.hidden:
+        painter.setPen(QPen(QColor(theme.quiet) if entry.mixed else QColor(*entry.colour), 1.2))
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        painter.drawEllipse(centre, DOT - 0.6, DOT - 0.6)
+    else:
+        draw_dot(painter, centre, DOT, (entry.colour, *entry.mixed))
     left, colour = line.left() + 4 + TEXT_AT, theme.quiet if entry.hidden else theme.text
     _draw_line(painter, entry.text, colour, left, line.top(), line.right() - 4 - left)
 

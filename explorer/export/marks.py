@@ -76,12 +76,21 @@ class Thumbnail:
 
 @dataclass(frozen=True)
 class LegendEntry:
-    """One colour and what it means; ``sums`` where it stands for all that have no entry of their own."""
+    """One colour and what it means.
+
+    Attributes
+    ----------
+    sums : bool
+        It stands for all that have no entry of their own.
+    mixed : tuple of RGB
+        More colours that these have.
+    """
 
     colour: RGB
     text: str
     hidden: bool = False
     sums: bool = False
+    mixed: tuple[RGB, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)

@@ -41,9 +41,15 @@ GROUND_WEIGHT = 0.8
 LIGHTNESSES = {False: (0.42, 0.78), True: (0.58, 0.9)}
 """For light and dark grounds."""
 LEAST_CHROMA, MOST_CHROMA = 0.06, 0.19
-SPARING = 1e-4
-CELLS = 40
-MOST_ROWS = 30_000
+ALIKE = 0.06
+"""A colour at this distance from another is a third as bad a neighbour as the same one."""
+MOST_DISTINCT = 18
+"""As many as a legend lists."""
+ROUNDS = 2
+CELLS_PER_CATEGORY, FEWEST_CELLS, MOST_CELLS = 4, 40, 200
+"""The last two are of a side of the grid."""
+MOST_OF_CELL = 4
+ROWS_PER_CATEGORY, FEWEST_ROWS, MOST_ROWS = 20, 30_000, 200_000
 
 
 def oklab(colours: NDArray[np.integer]) -> Floats:
@@ -104,65 +110,82 @@ def distinct_colours(count: int, ground: tuple[int, int, int]) -> NDArray[np.uin
     return np.array(found, np.uint8).reshape(-1, 3)
 
 
-def side_by_side(xy: NDArray[np.floating], codes: NDArray[np.integer], count: int) -> Floats:
-    """How much any two codes lie next to each other on the map, 0 to 1; shape (count, count).
+def given_on_map(
+    xy: NDArray[np.floating],
+    categories: NDArray[np.integer],
+    count: int,
+    colours: NDArray[np.uint8],
+    distinct: int = MOST_DISTINCT,
+) -> NDArray[np.int32]:
+    """A colour for each category, such that those side by side on the map look as different as can be.
 
-    Rows are counted in a grid of cells; codes meet where they share a cell or its neighbours.
-    """
-    step = max(len(xy) // MOST_ROWS, 1)
-    places, their_codes = np.asarray(xy[::step], np.float64), np.asarray(codes[::step], np.int64)
-    used = np.isfinite(places).all(axis=1) & (their_codes < count)
-    places, their_codes = places[used], their_codes[used]
-    if not len(places):
-        return np.zeros((count, count))
-    left, bottom, right, top = extent(places)
-    size = max(right - left, top - bottom) / CELLS or 1.0
-    column, line = (
-        np.clip((places[:, axis] - start) / size, 0, CELLS - 1).astype(np.int64)
-        for axis, start in ((0, left), (1, bottom))
-    )
-    cells = ((line + 1) * (CELLS + 2) + column + 1) * count + their_codes
-    counted = np.bincount(cells, minlength=(CELLS + 2) ** 2 * count).astype(np.float32)
-    grid = counted.reshape(CELLS + 2, CELLS + 2, count)
-    around = sum(grid[dy : dy + CELLS, dx : dx + CELLS] for dy in range(3) for dx in range(3))
-    here = grid[1:-1, 1:-1].reshape(-1, count)
-    meet = here.T @ np.minimum(np.asarray(around).reshape(-1, count), here.sum(axis=1, keepdims=True))
-    meet += meet.T
-    own = np.sqrt(np.maximum(np.diag(meet), 1e-9))
-    together: Floats = np.clip(meet / own[:, None] / own[None, :], 0, 1).astype(np.float64)
-    np.fill_diagonal(together, 0)
-    return together
-
-
-def coloured_apart(together: Floats, colours: NDArray[np.uint8]) -> NDArray[np.intp]:
-    """A colour for each code, such that codes next to each other on the map look as different as can be.
-
-    Where there are more codes than colours they repeat, far from each other. Codes get colours in
-    their own order, the commonest first.
+    It is a greedy colouring of the graph of neighbours, gone through ``ROUNDS`` times: rows are
+    counted in a grid of cells, and categories are neighbours where they are among the commonest of a
+    cell or of the cells around it. Where there are more categories than colours, these repeat.
 
     Parameters
     ----------
-    together : float array, shape (count, count)
-        From ``side_by_side``.
+    xy : float array, shape (rows, 2)
+    categories : integer array, shape (rows,)
+        The commonest first; others than 0 to ``count - 1`` are left out.
+    count : int
     colours : uint8 array, shape (n, 3)
+        At least one, where there is a category.
+    distinct : int
+        So many of the first categories never share a colour with each other, as far as there are colours.
 
     Returns
     -------
-    int array, shape (count,)
+    int32 array, shape (count,)
         Places in ``colours``.
     """
-    alike = np.exp(-least_distances(colours, colours) / 0.06)
-    count = len(together)
-    given = np.full(count, -1, np.intp)
-    used = np.zeros(len(colours))
-    for code in range(count):
-        # A colour costs what it has in common with those of the neighbours; of equal ones, take a new one.
-        cost = together[code, :code] @ alike[given[:code]] + SPARING * used
-        if count <= len(colours):
-            cost[used > 0] = np.inf
-        given[code] = int(np.argmin(cost))
-        used[given[code]] += 1
+    from explorer.render.kernels import give_colours
+
+    given = np.full(count, -1, np.int32)
+    if not count:
+        return given
+    side = int(min(max((CELLS_PER_CATEGORY * count) ** 0.5, FEWEST_CELLS), MOST_CELLS))
+    cells, members, weights = _commonest_of_cells(xy, categories, count, side)
+    own = np.argsort(members, kind="stable")
+    give_colours(
+        np.searchsorted(cells, np.arange((side + 2) ** 2 + 1)),
+        members,
+        weights,
+        cells,
+        np.searchsorted(members[own], np.arange(count + 1)),
+        own,
+        np.exp(-least_distances(colours, colours) / ALIKE),
+        side + 2,
+        len(colours) if count <= len(colours) else min(distinct, len(colours)),
+        ROUNDS,
+        given,
+    )
     return given
+
+
+def _commonest_of_cells(
+    xy: NDArray[np.floating], categories: NDArray[np.integer], count: int, side: int
+) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float32]]:
+    """Cell, category and how many rows: the few commonest categories of each cell, by cell.
+
+    The cells are those of a square grid of ``side`` with a rim of empty ones.
+    """
+    step = max(len(xy) // min(max(ROWS_PER_CATEGORY * count, FEWEST_ROWS), MOST_ROWS), 1)
+    places, codes = np.asarray(xy[::step], np.float64), np.asarray(categories[::step], np.int64)
+    used = np.isfinite(places).all(axis=1) & (codes >= 0) & (codes < count)
+    places, codes = places[used], codes[used]
+    left, bottom, right, top = extent(places)
+    size = max(right - left, top - bottom) / side or 1.0
+    column, line = (
+        np.clip((places[:, axis] - start) / size, 0, side - 1).astype(np.int64)
+        for axis, start in ((0, left), (1, bottom))
+    )
+    found, rows = np.unique(((line + 1) * (side + 2) + column + 1) * count + codes, return_counts=True)
+    cells, members = found // count, found % count
+    order = np.lexsort((-rows, cells))
+    cells, members, rows = cells[order], members[order], rows[order]
+    chosen = np.arange(len(cells)) - np.searchsorted(cells, cells) < MOST_OF_CELL
+    return cells[chosen], members[chosen].astype(np.int32), rows[chosen].astype(np.float32)
 
 
 def _linear(colours: NDArray[np.integer]) -> Floats:

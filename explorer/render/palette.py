@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.render.distinct import coloured_apart, distinct_colours, from_oklab, side_by_side
+from explorer.render.distinct import distinct_colours, from_oklab, given_on_map
 
 RGB = tuple[int, int, int]
 
@@ -156,7 +156,7 @@ def category_colours(count: int, theme: Theme, kind: str = "theme") -> NDArray[n
     kind : {"theme", "okabe-ito", "distinct"}
         The theme's own 9, then lighter and darker ones; Okabe and Ito's 8, likewise; or up to 30 that
         are as far apart as can be to all kinds of eyes. After all of these they repeat: more
-        can't be told apart (see ``palette_on_map``).
+        can't be told apart (see ``colours_on_map``).
     """
     every = _every_colour(theme, kind)
     return every[np.arange(count) % len(every)]
@@ -178,28 +178,38 @@ def _okabe_ito(theme: Theme) -> tuple[str, ...]:
 
 
 def category_palette(count: int, theme: Theme, kind: str = "theme") -> NDArray[np.uint8]:
-    """The palette of ``codes_of_categories``, shape (count + 1, 4); the last is for all others."""
+    """As many colours and one for rows in none, shape (count + 1, 4)."""
     return _with_others(category_colours(count, theme, kind), theme)
 
 
-def palette_on_map(
-    xy: NDArray[np.floating], codes: NDArray[np.integer], count: int, theme: Theme, kind: str = "theme"
-) -> NDArray[np.uint8]:
-    """The same for categories on a map: those that lie side by side there look as different as can be.
+def colours_on_map(
+    xy: NDArray[np.floating],
+    categories: NDArray[np.integer],
+    count: int,
+    theme: Theme,
+    kind: str = "theme",
+) -> tuple[NDArray[np.uint8], NDArray[np.int32]]:
+    """Colours for categories on a map: those that lie side by side there look as different as can be.
 
     Parameters
     ----------
     xy : float array, shape (rows, 2)
-    codes : integer array, shape (rows,)
-        From ``codes_of_categories``.
+    categories : integer array, shape (rows,)
+        From 0 for the commonest; negative for rows in none.
     count : int
-        Up to 254, more than there are colours.
+        How many there are: any number.
     theme : Theme
     kind : {"theme", "okabe-ito", "distinct"}
+
+    Returns
+    -------
+    colours : uint8 array, shape (n, 3)
+        No more than categories, and than can be told apart.
+    given : int32 array, shape (count,)
+        Which of them each category has.
     """
     colours = _every_colour(theme, kind)[:count]
-    given = coloured_apart(side_by_side(xy, codes, count), colours)
-    return _with_others(colours[given].reshape(-1, 3), theme)
+    return colours, given_on_map(xy, categories, count, colours)
 
 
 def _with_others(colours: NDArray[np.uint8], theme: Theme) -> NDArray[np.uint8]:
@@ -216,34 +226,6 @@ def sequence_palette(name: str, theme: Theme) -> NDArray[np.uint8]:
 def with_opacity(colours: NDArray[np.uint8], opacity: int = 255) -> NDArray[np.uint8]:
     """Colours of shape (n, 3) as a palette, shape (n, 4)."""
     return np.column_stack([colours, np.full(len(colours), opacity, np.uint8)])
-
-
-def codes_of_categories(
-    categories: NDArray[np.integer], most: int = 18
-) -> tuple[NDArray[np.uint8], NDArray[np.integer]]:
-    """A colour code per row: 0 for the commonest category, and so on.
-
-    Parameters
-    ----------
-    categories : integer array, shape (rows,)
-        Negative for a row that is in none.
-    most : int
-        At most so many categories get a code of their own (254 at the most).
-
-    Returns
-    -------
-    codes : uint8 array, shape (rows,)
-        ``len(shown)`` for rows in none of the shown categories.
-    shown : integer array
-        The category of each code; equally common ones in their own order.
-    """
-    found, place, counts = np.unique(categories, return_inverse=True, return_counts=True)
-    counts[found < 0] = 0
-    ranking = np.argsort(-counts, kind="stable")[: min(most, 254)]
-    shown = ranking[counts[ranking] > 0]
-    code_of = np.full(len(found), len(shown), np.uint8)
-    code_of[shown] = np.arange(len(shown))
-    return code_of[place.reshape(-1)], found[shown]
 
 
 def codes_of_values(values: NDArray[np.floating], low: float, high: float) -> NDArray[np.uint8]:

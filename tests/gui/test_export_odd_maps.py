@@ -12,7 +12,7 @@ from explorer.export.labelling import with_labels
 from explorer.export.save import to_image
 from explorer.export.text import TextCache
 from explorer.render.density import prefers_density
-from explorer.render.palette import LIGHT, category_palette, codes_of_categories, palette_on_map, rgb
+from explorer.render.palette import LIGHT, category_palette, colours_on_map, rgb, with_opacity
 from explorer.render.point_index import PointIndex
 from explorer.render.raster import Raster, dots_for
 from explorer.render.viewport import Viewport
@@ -98,14 +98,12 @@ def test_that_a_row_without_a_place_is_no_trouble_to_an_index_or_a_crowd(way):
     assert 7 not in found
 
 
-def test_that_ten_thousand_categories_are_coloured_the_commonest_apart():
+def test_that_ten_thousand_categories_are_all_coloured():
     rng = np.random.default_rng(0)
     categories = np.concatenate([np.arange(10_000), rng.integers(0, 30, 20_000)])
     xy = rng.normal(size=(len(categories), 2)).astype(np.float32)
-    codes, shown = codes_of_categories(categories, 254)
-    palette = palette_on_map(xy, codes, len(shown), LIGHT, "distinct")
-    assert palette.shape == (255, 4)
-    of = replace(figure(xy, "indexed", codes), palette=palette)
+    colours, given = colours_on_map(xy, categories, 10_000, LIGHT, "distinct")
+    of = replace(figure(xy, "indexed", given[categories].astype(np.uint8)), palette=with_opacity(colours))
     assert len(np.unique(pixels(of).reshape(-1, 3), axis=0)) > 100
 
 

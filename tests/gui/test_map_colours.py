@@ -47,18 +47,40 @@ def colour_by(window: MainWindow, by: str, **more: object) -> None:
     document.set_colouring(replace(document.colouring, by=by, **more))
 
 
-def test_that_many_categories_are_told_apart_and_the_rest_is_folded(columns: MainWindow) -> None:
+def test_that_many_categories_are_told_apart_and_the_rest_shares_their_colours(columns: MainWindow) -> None:
     colour_by(columns, "kind")
     colours = columns.map.colours
     names = [name for _, name in colours.entries]
     assert len(names) == 62
-    assert names[-2] == "20 others"
+    assert names[-2] == "20 others share 27 colours"
     assert names[-1].startswith("no value · 12")
     values = np.array([str(value) for value in columns.session.document.table.metadata["kind"]])
     for code, name in colours.entries[:60]:
         np.testing.assert_array_equal(np.flatnonzero(colours.codes == code), np.flatnonzero(values == name))
-    others = np.flatnonzero(colours.codes == 60)
+    others = np.flatnonzero(colours.listed == colours.shared)
     assert len({*values[others]}) == 20
+    shown = colours.palette[colours.codes[others], :3]
+    assert len(np.unique(shown, axis=0)) > 9
+    for name in {*values[others]}:
+        assert len(np.unique(shown[values[others] == name], axis=0)) == 1, "one colour a category"
+    np.testing.assert_array_equal(colours.codes == 60, values == "")
+    line = columns.map.canvas.item.figure.legend.entries[60]
+    assert line.sums
+    assert len(line.mixed) == 3
+
+
+def test_that_what_shares_colours_is_hidden_recoloured_and_selected_as_one(columns: MainWindow) -> None:
+    colour_by(columns, "kind")
+    shared = columns.map.colours.shared
+    colour_by(columns, "kind", hidden=frozenset({shared}))
+    colours = columns.map.colours
+    others = colours.listed == shared
+    assert (colours.palette[colours.codes, 3] == 0).tolist() == others.tolist()
+    colour_by(columns, "kind", hidden=frozenset(), recoloured={shared: (1, 2, 3)})
+    colours = columns.map.colours
+    assert (colours.palette[colours.codes, :3] == (1, 2, 3)).all(axis=1).tolist() == others.tolist()
+    columns.map.legend.select(shared)
+    np.testing.assert_array_equal(columns.session.document.selection, np.flatnonzero(others))
 
 
 def test_that_dates_and_numbers_run_along_a_scale_with_their_ends(columns: MainWindow) -> None:

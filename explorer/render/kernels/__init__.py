@@ -13,6 +13,7 @@ from explorer.render.kernels.counts import (
     spread_colours,
     tint,
 )
+from explorer.render.kernels.neighbours import give_colours
 from explorer.render.kernels.pixels import fade, splat
 from explorer.render.kernels.shapes import inside_polygon, turn
 
@@ -24,6 +25,7 @@ __all__ = [
     "count_rows",
     "fade",
     "first_in_cells",
+    "give_colours",
     "inside_polygon",
     "magnify",
     "place_boxes",

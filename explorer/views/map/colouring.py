@@ -13,20 +13,21 @@ from explorer.document import Document
 from explorer.document.colouring import CLUSTER, SIMILARITY, TRUST, ZERO_SHOT, Colouring
 from explorer.document.columns import colour_data
 from explorer.render.palette import (
+    RGB,
     Theme,
     category_palette,
     codes_of_values,
-    palette_on_map,
+    colours_on_map,
     rgb,
     sequence_palette,
     with_opacity,
 )
 
 MOST_CATEGORIES = 60
-"""So many get a colour of their own; where they are more than the colours, far ones share one."""
+"""So many get a code of their own, to be hidden and recoloured; the others one of each colour they share."""
 APART = 9
-SAMPLE = 200_000
-"""So many rows tell what lies side by side."""
+MIXED = 4
+"""So many of its colours stand for all that categories share."""
 HIDDEN_OPACITY = 0
 KINDS = {"standard": ("theme", "viridis"), "colour-blind safe": ("okabe-ito", "cividis")}
 """For each palette that a person chooses: its categories and its scale."""
@@ -48,10 +49,11 @@ class Coloured:
         Code and name of each category, the commonest first.
     scale : tuple of (str, str) or None
         Lowest and highest value, where the colours are a sequence.
-    apart : bool
-        Whether the palette looks to which categories lie side by side.
+    apart : Categories, optional
+        Where there are many: those that lie side by side are to look different.
     own : int
-        Codes from here on stand for no one category: those that share a colour, and rows in none.
+        Codes from here on stand for no one category: the first for rows in none, the next and all
+        after it for categories that share a colour.
     """
 
     codes: NDArray[np.uint8]
@@ -59,15 +61,31 @@ class Coloured:
     title: str
     entries: tuple[tuple[int, str], ...] = ()
     scale: tuple[str, str] | None = None
-    apart: bool = False
+    apart: Categories | None = None
     own: int = 256
+
+    @property
+    def shared(self) -> int:
+        """The code that stands in the legend for all categories without a code of their own."""
+        return self.own + 1
+
+    @property
+    def listed(self) -> NDArray[np.uint8]:
+        """Each row's code as the legend has it, shape (rows,)."""
+        return self.codes if self.shared >= len(self.palette) else np.minimum(self.codes, self.shared)
+
+    def colours_of(self, code: int) -> tuple[RGB, ...]:
+        """The colour of a line of the legend, or several where it stands for several."""
+        last = min(code + MIXED, len(self.palette)) if code == self.shared else code + 1
+        red_green_blue = self.palette[code:last, :3].tolist()
+        return tuple((red, green, blue) for red, green, blue in red_green_blue)
 
 
 def coloured(document: Document, theme: Theme, xy: NDArray[np.float32] | None = None) -> Coloured:
     """The colours of a document, all at once; the window keeps its parts (``Colours``)."""
     found = coded(document, theme)
-    if found.apart and xy is not None:
-        found = told_apart(found, xy, theme, document.colouring.palette)
+    if found.apart is not None and xy is not None:
+        found = told_apart(found, found.apart, xy, theme, document.colouring.palette)
     return with_choices(found, document.colouring)
 
 
@@ -100,12 +118,21 @@ def coded(document: Document, theme: Theme, *, awaited: bool = False) -> Coloure
     return Coloured(np.zeros(table.listing.rows, np.uint8), one, f"{by}: {words}" if words else shown)
 
 
-def told_apart(found: Coloured, xy: NDArray[np.float32], theme: Theme, palette: str) -> Coloured:
+def told_apart(
+    found: Coloured, categories: Categories, xy: NDArray[np.float32], theme: Theme, palette: str
+) -> Coloured:
     """The same with colours that differ where categories lie side by side on the map."""
-    count = len(found.palette) - 2
-    step = max(1, len(xy) // SAMPLE)
-    apart = palette_on_map(xy[::step], found.codes[::step], count, theme, KINDS[palette][0])
-    return replace(found, palette=np.concatenate([apart, apart[-1:]]))
+    count, own = len(categories.names), found.own
+    colours, given = colours_on_map(xy, categories.codes, count, theme, KINDS[palette][0])
+    none = found.palette[own : own + 1]
+    if count <= own:
+        return replace(found, palette=np.concatenate([with_opacity(colours[given]), none]))
+    code_of = np.where(np.arange(count) < own, np.arange(count), found.shared + given)
+    codes = np.append(code_of, own).astype(np.uint8)[categories.codes]  # -1, for none, is the last
+    shared = f"{counted(count - own, 'other')} share {counted(len(colours), 'colour')}"
+    entries = tuple((code, shared if code == found.shared else name) for code, name in found.entries)
+    every = np.concatenate([with_opacity(colours[given[:own]]), none, with_opacity(colours)])
+    return replace(found, codes=codes, palette=every, entries=entries)
 
 
 def with_choices(found: Coloured, colouring: Colouring) -> Coloured:
@@ -115,6 +142,10 @@ def with_choices(found: Coloured, colouring: Colouring) -> Coloured:
         if code < len(palette):
             palette[code, :3] = colour
     palette[[code for code in colouring.hidden if code < len(palette)], 3] = HIDDEN_OPACITY
+    if found.shared in colouring.hidden:
+        palette[found.shared :, 3] = HIDDEN_OPACITY
+    if found.shared in colouring.recoloured:
+        palette[found.shared :, :3] = colouring.recoloured[found.shared]
     return replace(found, palette=palette)
 
 
@@ -135,23 +166,28 @@ def _along_scale(data: Values, title: str, theme: Theme, scale: str) -> Coloured
 
 
 def _by_category(document: Document, data: Categories, shown: str, palette: NDArray[np.uint8]) -> Coloured:
-    """A code for each of the commonest categories, one for all others, one for rows in none."""
+    """A code for each of the commonest categories, one for rows in none, one for all others."""
     own = _own(data)
     others = len(data.names) - own
-    none = own + bool(others)
-    missing = data.codes < 0
-    codes = np.minimum(data.codes, own).astype(np.uint8)
-    codes[missing] = none
+    codes = np.where(data.codes < own, data.codes, own + 1)
+    codes[data.codes < 0] = own
     entries = [(code, _entry(document, data, code)) for code in range(own)]
     if others:
-        entries.append((own, counted(others, "other")))
-    count = int(np.count_nonzero(missing & document.table.health.healthy)) if document.table else 0
+        entries.append((own + 1, counted(others, "other")))
+    count = int(np.count_nonzero((data.codes < 0) & document.table.health.healthy)) if document.table else 0
     if count:
         words = "in none" if document.colouring.by == CLUSTER else "no value"
-        entries.append((none, f"{words} · {count:,}"))
-    # The last colour but one is the others', the last that of rows in none.
-    palette = np.concatenate([palette, palette[-1:]])
-    return Coloured(codes, palette, _title(document, data, shown), tuple(entries), apart=own > APART, own=own)
+        entries.append((own, f"{words} · {count:,}"))
+    if others:
+        palette = np.concatenate([palette, palette[-1:]])
+    return Coloured(
+        codes.astype(np.uint8),
+        palette,
+        _title(document, data, shown),
+        tuple(entries),
+        apart=data if own > APART else None,
+        own=own,
+    )
 
 
 def _title(document: Document, data: Categories, shown: str) -> str:

@@ -69,8 +69,9 @@ class Colours(QObject):
             awaited,
             *_followed(document),
         )
-        if found.apart and xy is not None:
-            found = self._apart.of(lambda: told_apart(found, xy, theme, colouring.palette), found, xy)
+        apart = found.apart
+        if apart is not None and xy is not None:
+            found = self._apart.of(lambda: told_apart(found, apart, xy, theme, colouring.palette), found, xy)
         self.now = with_choices(found, colouring)
         return self.now
 

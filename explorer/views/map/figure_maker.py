@@ -10,7 +10,7 @@ from PySide6.QtGui import QFontMetricsF
 
 from explorer.core.labels import label_of
 from explorer.core.selection import mask_of
-from explorer.document import Document
+from explorer.document import Document, LayoutStage
 from explorer.document.colouring import ALWAYS, BY_ITSELF
 from explorer.export.figure import Figure, Legend, LegendEntry, LegendScale, Link, MapPath
 from explorer.export.labelling import with_labels
@@ -115,6 +115,8 @@ class FigureMaker:
         if table is None or shown is None or colours is None or len(colours.codes) != len(shown.xy):
             return None
         xy, standing = shown.xy, self._standing_out()
+        if titled and document.stage is LayoutStage.MOVING:
+            xy = xy.copy()  # what is painted and saved meanwhile stays as it was seen
         index = self._index_of(xy)
         dots = dots_for(self._rows_shown, view.width, view.height, view.scale / self.fitted_scale)
         self._dense = self._shows_density(index, view, dots)
@@ -276,10 +278,11 @@ def _legend(document: Document, colours: Coloured, counts: LegendScale | None) -
         return Legend(colours.title, scale=LegendScale(colours.palette[:255, :3], *colours.scale))
     entries = tuple(
         LegendEntry(
-            tuple(int(channel) for channel in colours.palette[code, :3]),
+            colours.colours_of(code)[0],
             name,
             code in document.colouring.hidden,
             sums=code >= colours.own,
+            mixed=colours.colours_of(code)[1:],
         )
         for code, name in colours.entries
     )

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QColorDialog, QMenu, QWidget
 
 from explorer.commands import Session
 from explorer.export.figure import Figure
-from explorer.export.legend import LegendLayout, legend_layout
+from explorer.export.legend import LegendLayout, draw_dot, legend_layout
 from explorer.export.text import shown_text
 from explorer.render.palette import RGB, rgb
 from explorer.views.map.colouring import Coloured
@@ -97,7 +97,7 @@ class LegendTools(QObject):
         for code, name in colours.entries:
             text = shown_text(name).replace("&", "&&")
             line = menu.addMenu(f"{text} (hidden)" if code in hidden else text)
-            line.setIcon(swatch(tuple(int(channel) for channel in colours.palette[code, :3])))
+            line.setIcon(swatch(*colours.colours_of(code)))
             self._fill(line, code)
         _open(menu, self._map.mapToGlobal(layout.card.topRight().toPoint()))
 
@@ -124,7 +124,7 @@ class LegendTools(QObject):
         """Select a code's rows."""
         colours = self._colours()
         if colours is not None:
-            self._session.selecting.select_category(colours.codes, code, mode)
+            self._session.selecting.select_category(colours.listed, code, mode)
 
     def recolour(self, code: int, colour: RGB | None) -> None:
         """Give a code another colour; None gives it its own again."""
@@ -167,16 +167,14 @@ class LegendTools(QObject):
         dialog.open()
 
 
-def swatch(colour: RGB) -> QIcon:
-    """A round dot of a colour."""
+def swatch(*colours: RGB) -> QIcon:
+    """A round dot of a colour, or of several."""
     pixmap = QPixmap(2 * SWATCH, 2 * SWATCH)
     pixmap.setDevicePixelRatio(2)
     pixmap.fill(Qt.GlobalColor.transparent)
     painter = QPainter(pixmap)
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-    painter.setPen(Qt.PenStyle.NoPen)
-    painter.setBrush(QColor(*colour))
-    painter.drawEllipse(2, 2, SWATCH - 4, SWATCH - 4)
+    draw_dot(painter, QPointF(SWATCH / 2, SWATCH / 2), SWATCH / 2 - 2, colours)
     painter.end()
     return QIcon(pixmap)
 

@@ -7,7 +7,7 @@ from explorer.render.camera import Camera, project
 from explorer.render.density import Counts, density_colours, draw_grid
 from explorer.render.kernels import colour_counts
 from explorer.render.labels import LabelDensity, candidates, place
-from explorer.render.palette import LIGHT
+from explorer.render.palette import LIGHT, colours_on_map
 from explorer.render.point_index import PointIndex
 from explorer.render.points import Points, by_depth
 from explorer.render.raster import Dots, Raster
@@ -81,6 +81,8 @@ def run() -> None:
         turned, depth = project(solid, camera)
         by_depth(turned, codes, depth, 6)
         by_depth(xy, codes, xy[:, 0], 6, 3)
+    for count in (1, 3, 250):
+        colours_on_map(xy, rng.integers(-1, count, len(xy)), count, LIGHT)
     finite = wild[np.isfinite(wild).all(axis=1)].astype(float)
     for corners in (
         finite,

@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 from explorer.render.distinct import (
-    coloured_apart,
+    MOST_DISTINCT,
     distinct_colours,
     from_oklab,
+    given_on_map,
     least_distances,
     oklab,
-    side_by_side,
 )
 from explorer.render.palette import (
     CATEGORY_KINDS,
@@ -18,7 +18,7 @@ from explorer.render.palette import (
     SEQUENCES,
     category_colours,
     category_palette,
-    palette_on_map,
+    colours_on_map,
     rgb,
     sequence,
     sequence_palette,
@@ -85,27 +85,18 @@ def clusters(count: int, rows: int = 40) -> tuple[np.ndarray, np.ndarray]:
     return xy.astype(np.float32), codes
 
 
-def test_that_neighbours_on_the_map_are_known():
-    xy, codes = clusters(49)
-    together = side_by_side(xy, codes, 49)
-    assert np.allclose(together, together.T)
-    beside, far = together[24, [17, 23, 25, 31]], together[24, [0, 6, 42, 48, 3]]
-    assert beside.min() > 0.05
-    assert far.max() == 0
-
-
 @pytest.mark.parametrize("theme", THEMES)
 @pytest.mark.parametrize("kind", CATEGORY_KINDS)
 def test_that_no_two_colours_side_by_side_look_alike_though_there_are_more_categories_than_colours(
     theme, kind
 ):
     xy, codes = clusters(196)
-    palette = palette_on_map(xy, codes, 196, theme, kind)
-    assert palette.shape == (197, 4)
+    colours, given = colours_on_map(xy, codes, 196, theme, kind)
+    palette = colours[given]
     lattice = np.arange(196).reshape(14, 14)
     pairs = [*zip(lattice[:, :-1].ravel(), lattice[:, 1:].ravel(), strict=True)]
     pairs += [*zip(lattice[:-1].ravel(), lattice[1:].ravel(), strict=True)]
-    lab = oklab(palette[:, :3])
+    lab = oklab(palette)
     apart = [np.linalg.norm(lab[one] - lab[other]) for one, other in pairs]
     in_turn = oklab(category_palette(196, theme, kind)[:, :3])
     before = [np.linalg.norm(in_turn[one] - in_turn[other]) for one, other in pairs]
@@ -113,18 +104,39 @@ def test_that_no_two_colours_side_by_side_look_alike_though_there_are_more_categ
     assert np.mean(apart) > np.mean(before)
 
 
-def test_that_all_colours_are_used_where_there_are_enough():
+def test_that_ten_thousand_categories_differ_from_nearly_all_their_neighbours():
+    random = np.random.default_rng(0)
+    centres = np.repeat(random.normal(0, 10, (50, 2)), 200, axis=0) + random.normal(0, 1.5, (10_000, 2))
+    codes = random.integers(0, 10_000, 200_000)
+    xy = (centres[codes] + random.normal(0, 0.05, (len(codes), 2))).astype(np.float32)
+    colours, given = colours_on_map(xy, codes, 10_000, LIGHT)
+    assert len(np.unique(given)) == len(colours), "none is left aside"
+    # Rows next to each other along a line through narrow strips of the map.
+    order = np.lexsort((xy[:, 0], np.floor(xy[:, 1] * 20)))
+    one, other = codes[order[:-1]], codes[order[1:]]
+    beside = (one != other) & (np.linalg.norm(np.diff(xy[order], axis=0), axis=1) < 0.05)
+    assert np.count_nonzero(beside) > 5000
+    apart = least_distances(colours, colours)[given[one[beside]], given[other[beside]]]
+    in_turn = least_distances(colours, colours)[one[beside] % len(colours), other[beside] % len(colours)]
+    assert np.mean(apart < 0.05) < 0.02 < 0.08 < np.mean(in_turn < 0.05)
+
+
+def test_that_all_colours_are_used_where_there_are_enough_and_by_the_first_of_more():
     xy, codes = clusters(20)
-    colours = palette_on_map(xy, codes, 20, LIGHT)[:-1]
-    assert len(np.unique(colours, axis=0)) == 20
+    colours, given = colours_on_map(xy, codes, 20, LIGHT)
+    assert len(np.unique(colours[given], axis=0)) == 20
+    xy, codes = clusters(300)
+    colours, given = colours_on_map(xy, codes, 300, LIGHT)
+    assert len(np.unique(given[:MOST_DISTINCT])) == MOST_DISTINCT
 
 
-def test_that_odd_maps_get_a_palette():
+def test_that_odd_maps_get_colours():
     for xy in (np.empty((0, 2)), np.full((9, 2), np.nan), np.zeros((9, 2)), np.array([[np.inf, 0], [1, 1]])):
-        codes = np.arange(len(xy)) % 3
-        assert palette_on_map(xy, codes, 3, LIGHT).shape == (4, 4)
-    assert palette_on_map(np.zeros((5, 2)), np.zeros(5, int), 0, LIGHT).shape == (1, 4)
-    assert len(coloured_apart(np.zeros((0, 0)), category_colours(3, LIGHT))) == 0
+        codes = np.arange(len(xy)) % 3 - 1
+        colours, given = colours_on_map(xy, codes, 3, LIGHT)
+        assert len(colours[given]) == 3
+    assert len(colours_on_map(np.zeros((5, 2)), np.zeros(5, int), 0, LIGHT)[1]) == 0
+    assert len(given_on_map(np.zeros((5, 2)), np.zeros(5, int), 0, category_colours(3, LIGHT))) == 0
 
 
 @pytest.mark.parametrize("name", SEQUENCES)

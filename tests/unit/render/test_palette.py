@@ -5,16 +5,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from explorer.render.palette import (
     DARK,
     LIGHT,
     NO_VALUE,
     category_colours,
-    category_palette,
-    codes_of_categories,
     codes_of_values,
     rgb,
     sequence,
@@ -60,25 +56,6 @@ def test_that_the_first_categories_have_the_theme_s_colours_and_more_stay_apart(
     assert len(np.unique(colours, axis=0)) == 27
     assert np.array_equal(category_colours(60, DARK)[27:54], category_colours(27, DARK))
     assert category_colours(0, LIGHT).shape == (0, 3)
-
-
-def test_that_the_commonest_category_comes_first_and_the_rest_shares_the_last_code():
-    categories = np.array([7, 7, 7, 2, 2, 5, 9, -1, -1, -1, -1])
-    codes, shown = codes_of_categories(categories, most=2)
-    assert shown.tolist() == [7, 2]
-    assert codes.tolist() == [0, 0, 0, 1, 1, 2, 2, 2, 2, 2, 2]
-    assert len(category_palette(len(shown), LIGHT)) == 3
-
-
-@given(st.lists(st.integers(-2, 400), max_size=600), st.integers(1, 1000))
-def test_that_every_code_names_its_row_s_category(categories, most):
-    values = np.array(categories, np.int64)
-    codes, shown = codes_of_categories(values, most)
-    assert len(codes) == len(values)
-    assert len(shown) <= min(most, 254)
-    assert codes.max(initial=0) < len(category_palette(len(shown), LIGHT))
-    for value, code in zip(categories, codes.tolist(), strict=True):
-        assert (shown[code] == value) if code < len(shown) else (value < 0 or value not in shown)
 
 
 def test_that_values_run_from_the_first_colour_to_the_last_and_gaps_are_quiet():
