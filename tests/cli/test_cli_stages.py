@@ -103,6 +103,7 @@ def test_that_sides_special_tokens_and_ids_are_followed(call: Callable[..., Said
     assert ids("wie geht", "--special-tokens") == [2, 4, 5, 3]
     assert ids("--ids", "5,8,3") == [5, 8, 3]
     assert ids("--ids=5, 8") == [5, 8]
+    assert ids("#5 #8") == [5, 8]
 
 
 def test_that_a_decoder_is_run_beside_a_source(

@@ -10,6 +10,7 @@ import torch
 from demo_pictures import CLIP
 from PIL import Image
 from PySide6.QtCore import QPointF, Qt
+from PySide6.QtWidgets import QToolTip
 from pytestqt.qtbot import QtBot
 from stage_models import opened, ran, shown, type_in
 
@@ -54,6 +55,14 @@ def test_that_a_click_opens_a_stage_large_and_another_closes_it(qtbot: QtBot, pa
     frame = panel.values.map.frame
     assert panel.values.map.cell_at(frame.center()) == (2, 64)
     assert panel.values.map.cell_at(QPointF(frame.left() - 5, frame.center().y())) is None
+    after = card.nextInFocusChain()
+    while not after.focusPolicy() & Qt.FocusPolicy.TabFocus:
+        after = after.nextInFocusChain()
+    assert after is large
+    for key in (Qt.Key.Key_Down, Qt.Key.Key_Down, Qt.Key.Key_Right):
+        qtbot.keyClick(large, key)
+    assert QToolTip.text() == large.words_of(1, 1)
+    assert panel._session.staging.paths.followed == 1
     qtbot.keyClick(card, Qt.Key.Key_Return)
     assert not panel.values.detail.isVisible()
 

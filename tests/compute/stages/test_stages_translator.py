@@ -221,9 +221,11 @@ def test_that_a_file_without_position_buffers_gets_them_computed(tmp_path: Path)
 
 def test_that_a_text_without_a_vocabulary_asks_for_one(tmp_path: Path) -> None:
     path = save(translator(40, 30, dim=32, inner=64, layers=1), tmp_path / "de2en.pth")
+    model = open_stage_model(path)
     with pytest.raises(ExplorerError, match="no vocabulary for this translator's source side") as caught:
-        open_stage_model(path).run("Wie geht es dir")
+        model.run("Wie geht es dir")
     assert "give token ids" in caught.value.hint
+    assert [token.id for token in model.run("5 17, #3").tokens] == [5, 17, 3]
 
 
 def test_that_one_list_of_labels_is_for_the_side_that_was_asked_for(tmp_path: Path) -> None:

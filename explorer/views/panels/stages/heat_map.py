@@ -34,6 +34,7 @@ _TALLEST, _CELL_MOST, _NAMED_CELL = 320, 22, 11
 _TOP = 56
 _TILTED = -60
 _STEPS = {Qt.Key.Key_Up: -1, Qt.Key.Key_Down: 1, Qt.Key.Key_PageUp: -10, Qt.Key.Key_PageDown: 10}
+_SIDEWAYS = {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1}
 
 
 class HeatMap(QWidget):
@@ -62,6 +63,7 @@ class HeatMap(QWidget):
         self.reach = 0.0
         self._shares = False
         self._marked = -1
+        self._column = 0
         self._left = 1
         self._image: tuple[Theme, QImage] | None = None
         self.setAccessibleName(name)
@@ -230,11 +232,24 @@ class HeatMap(QWidget):
             self._choose(cell[0])
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        step = _STEPS.get(Qt.Key(event.key())) if self.values.size else None
-        if step is None:
+        key, (rows, columns) = Qt.Key(event.key()), self.values.shape
+        if not self.values.size or key not in (*_STEPS, *_SIDEWAYS):
             super().keyPressEvent(event)
-        else:
-            self._choose(min(max(self._marked + step, 0), len(self.values) - 1))
+            return
+        row = min(max(self._marked + _STEPS.get(key, 0), 0), rows - 1)
+        self._column = min(max(self._column + _SIDEWAYS.get(key, 0), 0), columns - 1)
+        if row != self._marked:
+            self._choose(row)
+        self._tell_value(row, self._column)
+
+    def _tell_value(self, row: int, column: int) -> None:
+        """The value that the keys have come to, as the cursor's is told."""
+        frame = self.frame
+        below = QPointF(
+            frame.left() + (column + 0.5) / self.values.shape[1] * frame.width(),
+            frame.top() + (row + 1) * self._height_of_row,
+        )
+        QToolTip.showText(self.mapToGlobal(below).toPoint(), self.words_of(row, column), self)
 
     def _choose(self, row: int) -> None:
         self.mark(row)

@@ -145,10 +145,15 @@ class StageCard(QFrame):
         self._matrix = Matrix(self.name, values, rows)
 
     def open_detail(self, detail: QWidget) -> None:
-        """Show a widget in place of the small picture."""
+        """Show a widget in place of the small picture; Tab goes from the card into it."""
         self.values.hide()
         self._column.insertWidget(1, detail)
         detail.show()
+        before: QWidget = self
+        for part in detail.findChildren(QWidget):
+            if part.focusPolicy() & Qt.FocusPolicy.TabFocus:
+                QWidget.setTabOrder(before, part)
+                before = part
         self._set_marked(True)
 
     def close_detail(self, detail: QWidget) -> None:
