@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 from pytestqt.qtbot import QtBot
@@ -24,6 +25,20 @@ def make_index(qtbot: QtBot, session: Session, folder: Path, index: Path) -> Non
     with qtbot.waitSignal(session.indexing.finished):
         session.indexing.start(str(folder), str(CLIP), str(index))
     show(qtbot, session, index)
+
+
+def at_picture(session: Session, count: int, act: Callable[[], None]) -> None:
+    """Do something at the moment when it is told that so many pictures of a run are done."""
+    waits = True
+
+    def look() -> None:
+        nonlocal waits
+        run = session.document.index_run
+        if waits and run is not None and run.progress.stage == "Pictures" and run.progress.done >= count:
+            waits = False
+            act()
+
+    session.document.index_run_changed.connect(look)
 
 
 def show(qtbot: QtBot, session: Session, index: Path, table: str = "image_vectors") -> None:

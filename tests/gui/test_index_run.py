@@ -208,8 +208,8 @@ def test_that_a_run_is_paused_stopped_and_offered_to_go_on(
     watched.session.indexing.start(str(many), str(demo.CLIP))
     section = watched.side.index_run
     document = watched.session.document
-    qtbot.waitUntil(lambda: document.index_run is not None and document.index_run.progress.done >= 32)
-    section.pause.click()
+    demo.at_picture(watched.session, 32, section.pause.click)
+    qtbot.waitUntil(lambda: document.index_run.paused)
     assert section.pause.text() == "Resume"
     assert section.words.text().startswith("Pictures: ")
     assert section.words.text().endswith("of 160 · paused")
