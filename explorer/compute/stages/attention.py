@@ -71,7 +71,13 @@ def split(x: torch.Tensor, heads: int) -> torch.Tensor:
 
 
 def attend(
-    queries: torch.Tensor, keys: torch.Tensor, values: torch.Tensor, heads: int, *, causal: bool = False
+    queries: torch.Tensor,
+    keys: torch.Tensor,
+    values: torch.Tensor,
+    heads: int,
+    *,
+    causal: bool = False,
+    bias: torch.Tensor | None = None,
 ) -> tuple[torch.Tensor, Looked]:
     """Scaled dot-product attention (Vaswani et al., *Attention Is All You Need*, 2017, section 3.2).
 
@@ -83,6 +89,8 @@ def attend(
         Divides dim.
     causal : bool
         Whether a place sees none after it.
+    bias : tensor, optional
+        As in ``Looked``; not of a causal one.
 
     Returns
     -------
@@ -90,7 +98,7 @@ def attend(
         The heads side by side.
     Looked
     """
-    return mix(Looked(split(queries, heads), split(keys, heads), causal), split(values, heads))
+    return mix(Looked(split(queries, heads), split(keys, heads), causal, bias=bias), split(values, heads))
 
 
 def mix(looked: Looked, values: torch.Tensor) -> tuple[torch.Tensor, Looked]:

@@ -1,4 +1,4 @@
-"""BERT and its relatives DistilBERT and RoBERTa, by their tensors' names.
+"""BERT and its relatives DistilBERT, RoBERTa and MPNet, by their tensors' names.
 
 All norm after each step and use the exact GELU, unless a configuration beside them says otherwise.
 """
@@ -15,7 +15,7 @@ import torch
 from explorer.compute.encoders.sentences import pool, pooling_of
 from explorer.compute.encoders.weights import Weights
 from explorer.compute.stages.activations import Map, activation_of
-from explorer.compute.stages.attention import Looked, attend, attention, heads_of
+from explorer.compute.stages.attention import Looked, attention, heads_of
 from explorer.compute.stages.base import (
     Computed,
     Input,
@@ -33,12 +33,15 @@ from explorer.compute.stages.linear import (
     read_shaped,
     table_shape,
 )
+from explorer.compute.stages.postnorm import PostNormLayer
+from explorer.compute.stages.prenorm import run_layers
+from explorer.compute.stages.relative import distance_bias
 from explorer.compute.stages.tokenizers import text_side
 from explorer.core.errors import ExplorerError
 from explorer.core.stages import Heads, Needs, Stage
 from explorer.readers.hf_config import read_json
 
-_PREFIXES = ("bert.", "distilbert.", "roberta.", "electra.", "camembert.", "xlm_roberta.", "")
+_PREFIXES = ("bert.", "distilbert.", "roberta.", "electra.", "camembert.", "xlm_roberta.", "mpnet.", "")
 _WORDS = "embeddings.word_embeddings.weight"
 _PLACES = "embeddings.position_embeddings.weight"
 _KINDS = "embeddings.token_type_embeddings.weight"
@@ -84,25 +87,18 @@ _DISTILBERT = _Names(
     "ffn.lin2",
     "output_layer_norm",
 )
-
-
-@dataclass(frozen=True, eq=False)
-class _Layer:
-    heads: int
-    query: Linear
-    key: Linear
-    value: Linear
-    output: Linear
-    attention_norm: Norm
-    inner: Linear
-    outer: Linear
-    output_norm: Norm
-    activation: Map
-
-    def __call__(self, x: torch.Tensor) -> tuple[torch.Tensor, Looked]:
-        mixed, looked = attend(self.query(x), self.key(x), self.value(x), self.heads)
-        x = self.attention_norm(x + self.output(mixed))
-        return self.output_norm(x + self.outer(self.activation(self.inner(x)))), looked
+_MPNET = _Names(
+    "encoder.layer",
+    "attention.attn.q",
+    "attention.attn.k",
+    "attention.attn.v",
+    "attention.attn.o",
+    "attention.LayerNorm",
+    "intermediate.dense",
+    "output.dense",
+    "output.LayerNorm",
+)
+_DISTANCES = "encoder.relative_attention_bias.weight"  # MPNet's
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,8 +114,10 @@ class Bert:
     kind : tensor, shape (dim,), or None
         The row that is added for the first of two sentences.
     norm : Norm
-    layers : tuple of _Layer
+    layers : tuple of PostNormLayer
     pooler : Linear or None
+    distances : tensor, shape (rows, heads), or None
+        What is added to scores by how far apart two places are, as in ``relative``.
     """
 
     table: Lookup
@@ -127,8 +125,9 @@ class Bert:
     places: torch.Tensor
     kind: torch.Tensor | None
     norm: Norm
-    layers: tuple[_Layer, ...]
+    layers: tuple[PostNormLayer, ...]
     pooler: Linear | None
+    distances: torch.Tensor | None = None
 
     def run(self, ids: torch.Tensor) -> tuple[torch.Tensor, list[Stage], list[Looked]]:
         """The last hidden state, shape (n, dim), all stages before it, and each layer's attention."""
@@ -141,12 +140,9 @@ class Bert:
         stages.append(stage("with position", x, how))
         x = self.norm(x)
         stages.append(stage("embedding norm", x, "LayerNorm before the first layer"))
-        looked = []
-        for number, layer in enumerate(self.layers, 1):
-            x, seen = layer(x)
-            looked.append(seen)
-            stages.append(stage(f"after layer {number}", x, "self-attention, then an MLP"))
-        return x, stages, looked
+        bias = None if self.distances is None else distance_bias(self.distances, len(x))
+        x, layered, looked = run_layers(x, self.layers, bias=bias)
+        return x, [*stages, *layered], looked
 
 
 def read_bert(weights: Weights, heads: int | None, config: Mapping[str, Any]) -> tuple[Bert, Heads]:
@@ -170,12 +166,12 @@ def read_bert(weights: Weights, heads: int | None, config: Mapping[str, Any]) ->
         raise ExplorerError("An ELECTRA with embeddings of another width than its layers is not run here.")
     table = read_lookup(weights, _WORDS)
     dim = table.stored.shape[1]
-    is_roberta = _is_roberta(weights, config)
-    eps = _number(config.get("layer_norm_eps"), 1e-5 if is_roberta else 1e-12)
+    is_roberta, is_mpnet = _is_roberta(weights, config), _DISTANCES in weights
+    eps = _number(config.get("layer_norm_eps"), 1e-5 if is_roberta or is_mpnet else 1e-12)
     told = config.get("num_attention_heads", config.get("n_heads"))
     split = heads_of(dim, heads, max(1, dim // _HEAD), told)
     activation = activation_of(config.get("hidden_act", config.get("activation", "gelu")))
-    names = _DISTILBERT if weights.has("transformer.layer.") else _BERT
+    names = _DISTILBERT if weights.has("transformer.layer.") else _MPNET if is_mpnet else _BERT
     layers = tuple(
         _layer(weights, names, number, dim, split.count, eps, activation)
         for number in range(weights.count(re.escape(names.layer) + r"\.(\d+)\."))
@@ -184,11 +180,12 @@ def read_bert(weights: Weights, heads: int | None, config: Mapping[str, Any]) ->
     bert = Bert(
         table,
         split.count,
-        places[_OFFSET if is_roberta else 0 :],
+        places[_OFFSET if is_roberta or is_mpnet else 0 :],
         None if kinds is None else kinds[0],
         read_norm(weights, "embeddings.LayerNorm", dim, eps),
         layers,
         read_linear(weights, "pooler.dense", dim, dim) if weights.has("pooler.dense.") else None,
+        _table(weights, _DISTANCES, split.count) if is_mpnet else None,
     )
     return bert, split
 
@@ -225,6 +222,8 @@ def open_model(opening: Opening) -> StageModel:
     name = (
         "DistilBERT"
         if weights.has("transformer.layer.")
+        else "MPNet"
+        if _DISTANCES in weights
         else "RoBERTa"
         if _is_roberta(weights, config)
         else "BERT"
@@ -251,6 +250,7 @@ def _prefix(weights: Weights) -> str | None:
         if _WORDS in own and (
             own.has("encoder.layer.0.attention.self.query.")
             or own.has("transformer.layer.0.attention.q_lin.")
+            or _DISTANCES in own
         ):
             return prefix
     return None
@@ -290,10 +290,10 @@ def _layer(
     heads: int,
     eps: float,
     activation: Map,
-) -> _Layer:
+) -> PostNormLayer:
     own = weights.under(f"{names.layer}.{number}.")
     inner = read_linear(own, names.inner, dim)
-    return _Layer(
+    return PostNormLayer(
         heads,
         read_linear(own, names.query, dim, dim),
         read_linear(own, names.key, dim, dim),

@@ -19,7 +19,7 @@ from explorer.compute.stages.base import Computed, Input, Opening, StageModel, s
 from explorer.compute.stages.linear import Lookup, read_lookup, read_root_norm, table_shape
 from explorer.compute.stages.llama_numbers import Numbers, read_numbers
 from explorer.compute.stages.rotary import turned
-from explorer.compute.stages.stored import StoredLookup, can_be_kept, linear_layer
+from explorer.compute.stages.stored import MOST_STORED, StoredLookup, can_be_kept, linear_layer
 from explorer.compute.stages.text_side import TextSide
 from explorer.compute.stages.tokenizers import FileTokenizer, text_side
 from explorer.core.stages import Needs
@@ -35,7 +35,6 @@ _MARKS = (
     "layers.0.mlp.gate_proj.weight",
 )
 _HOW = "attention to what came before, by turned positions, then a gated MLP"
-_MOST_STORED = 512  # places of a model that is read layer by layer: its stages alone would fill memory
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,7 +133,7 @@ def _prefix(weights: Weights) -> str | None:
 
 
 def _text(opening: Opening, name: str, rows: int, numbers: Numbers, kept: bool) -> TextSide:
-    limit = numbers.limit if kept else min(numbers.limit, _MOST_STORED)
+    limit = numbers.limit if kept else min(numbers.limit, MOST_STORED)
     text = text_side(opening, opening.labels(name), rows, limit, numbers.name)
     # Its own tokenizer knows whether a text begins with a token of its own; other vocabularies do not say.
     return replace(text, special=isinstance(text.tokenizer, FileTokenizer))

@@ -12,12 +12,14 @@ import torch
 
 from explorer.compute.encoders.weights import Weights, read_weights
 from explorer.compute.stages import (
+    bart,
     bert,
     captioning,
     clip,
     clip_scratch,
     gpt,
     llama,
+    t5,
     translator,
     vit,
     word_lstm,
@@ -51,6 +53,8 @@ FAMILIES: tuple[Family, ...] = (
     vit,
     gpt,
     llama,
+    t5,
+    bart,
     bert,
     word_lstm,
 )

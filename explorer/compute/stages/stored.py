@@ -13,6 +13,8 @@ from explorer.compute.encoders.weights import Weights
 from explorer.compute.stages.activations import Map
 from explorer.compute.stages.linear import read_linear, read_shaped, table_shape
 
+MOST_STORED = 512
+"""Places of a model that is read layer by layer: its stages alone would fill memory."""
 _MOST_KEPT = 400_000_000  # numbers, of 4 bytes each
 
 

@@ -22,7 +22,8 @@ def made(family: str, model: str = "", **values: Any) -> Any:
     made = getattr(transformers, model or f"{family}Model")(config).eval()
     with torch.no_grad():
         for parameter in made.parameters():
-            parameter.add_(torch.randn_like(parameter) * 0.05)
+            if parameter.requires_grad:  # sines are what they are
+                parameter.add_(torch.randn_like(parameter) * 0.05)
     return made
 
 

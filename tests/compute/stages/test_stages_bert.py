@@ -40,7 +40,23 @@ def distilbert() -> Any:
     )
 
 
-MODELS = {"bert.": bert, "roberta.": roberta, "distilbert.": distilbert, "": bert}
+def xlm_roberta() -> Any:
+    sizes = {"max_position_embeddings": 50, "type_vocab_size": 1, "layer_norm_eps": 1e-5}
+    return made("XLMRoberta", intermediate_size=200, **sizes, **_SMALL)
+
+
+def mpnet() -> Any:
+    return made("MPNet", intermediate_size=200, max_position_embeddings=42, layer_norm_eps=1e-5, **_SMALL)
+
+
+MODELS = {
+    "bert.": bert,
+    "roberta.": roberta,
+    "distilbert.": distilbert,
+    "": bert,
+    "xlm_roberta.": xlm_roberta,
+    "mpnet.": mpnet,
+}
 
 
 @pytest.mark.parametrize("prefix", MODELS)
