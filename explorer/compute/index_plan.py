@@ -41,8 +41,6 @@ class Plan:
     gone : list of int
         Rows whose files are gone.
     changed, added, files : int
-    stored : int
-        Rows that the file of vectors has a place for.
     notes : list of str
     """
 
@@ -55,11 +53,10 @@ class Plan:
     changed: int = 0
     added: int = 0
     files: int = 0
-    stored: int = 0
     notes: list[str] = field(default_factory=list)
 
     @classmethod
-    def of(cls, folder: Path, index: PictureIndex, stored: int, tell: Tell) -> Plan:
+    def of(cls, folder: Path, index: PictureIndex, tell: Tell) -> Plan:
         """Compare a folder with an index that has no journal.
 
         Raises
@@ -67,7 +64,7 @@ class Plan:
         ExplorerError
             The folder holds no pictures.
         """
-        plan = cls(stored=stored)
+        plan = cls()
         scan = FolderScan(folder)
         known = {path: row for row, path in enumerate(index.rows["path"].to_pylist())}
         sizes, times = (index.rows[name].to_numpy() for name in ("size", "modified_ns"))
@@ -85,8 +82,7 @@ class Plan:
                 plan.new_times.append(file.modified_ns)
                 continue
             same = (sizes[row], times[row]) == (file.size, file.modified_ns)
-            # Rows without a place among the vectors: somebody has removed these.
-            if not same or verdicts[row] not in _LASTING or row >= stored:
+            if not same or verdicts[row] not in _LASTING:
                 plan.to_do.append(row)
                 plan.changed += not same and verdicts[row] != Verdict.PENDING
         plan._miss(known, scan.unreadable, verdicts)
@@ -127,7 +123,7 @@ class Plan:
     def tasks(self, folder: Path, index: PictureIndex) -> Iterator[Task]:
         """The pictures to decode."""
         for row in self.to_do:
-            is_known = index.verdict(row) is Verdict.OK and row < self.stored
+            is_known = index.verdict(row) is Verdict.OK
             known = index.rows["hash"][row].as_py() if is_known else None
             yield Task(row, os.path.join(folder, index.name(row)), known)
 

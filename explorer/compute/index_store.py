@@ -27,12 +27,12 @@ from explorer.compute.decoding import Decoded
 from explorer.core.errors import ExplorerError
 from explorer.core.index import Manifest
 from explorer.core.pictures import DIGEST_BYTES, Verdict
-from explorer.readers import safetensors_file
 from explorer.readers.index_columns import FOUND, ROW_COLUMNS, caption_columns, journal_columns, vectors_of
 from explorer.readers.index_files import (
     CAPTION_DIGESTS,
     CAPTION_VECTORS,
     CAPTIONS,
+    IMAGE_DIGESTS,
     IMAGE_VECTORS,
     JOURNAL,
     LOCK,
@@ -82,7 +82,7 @@ class IndexStore:
     def write_rows(self, rows: pa.Table) -> None:
         """Write all rows; those that have a vector keep it by their verdict."""
         with _replacing(self.path / ROWS) as file:
-            pq.write_table(rows.cast(ROW_COLUMNS), file, compression="zstd")
+            pq.write_table(rows.cast(ROW_COLUMNS), file, compression="zstd", write_page_checksum=True)
 
     def add_pictures(self, found: Sequence[Decoded], vectors: NDArray[np.float32]) -> None:
         """Put some pictures into the journal.
@@ -121,11 +121,17 @@ class IndexStore:
         columns = {"digest": list(digests), "vector": _lists(vectors)}
         self._add(CAPTIONS, pa.table(columns, schema=caption_columns(self.manifest.encoder.dim)))
 
-    def fold(self) -> None:
-        """Bring the journal into the vectors and the rows, and remove it. Memory does not grow with it."""
+    def fold(self, without: Set[bytes] = frozenset()) -> None:
+        """Bring the journal into the vectors and the rows, and remove it. Memory does not grow with it.
+
+        Parameters
+        ----------
+        without : set of bytes
+            Digests of captions whose vectors are not kept.
+        """
         journal = [*journal_files(self.path, PICTURES), *journal_files(self.path, CAPTIONS)]
         index = self.read()
-        self._write_vectors(index)
+        self._write_vectors(index, without)
         self.write_rows(index.rows)
         for file in journal:
             file.unlink(missing_ok=True)
@@ -138,16 +144,21 @@ class IndexStore:
             pq.write_table(table, file, compression="none", use_dictionary=False)
         self._numbers[kind] = number + 1
 
-    def _write_vectors(self, index: PictureIndex) -> None:
+    def _write_vectors(self, index: PictureIndex, without: Set[bytes]) -> None:
         rows, dim = len(index), index.dim
-        wanted = {caption_digest(text) for text in index.all_captions()[0]}
+        wanted = {caption_digest(text) for text in index.all_captions()[0]} - without
         kept = sum(1 for _ in _first_of(wanted, (keys for keys, _ in index.caption_sources())))
-        shapes = {IMAGE_VECTORS: ("F32", (rows, dim), 4 * rows * dim)}
+        # The digests come first, so that a file that is cut off still has them.
+        shapes = {
+            IMAGE_DIGESTS: ("U8", (rows, DIGEST_BYTES), DIGEST_BYTES * rows),
+            IMAGE_VECTORS: ("F32", (rows, dim), 4 * rows * dim),
+        }
         if kept:
             shapes[CAPTION_VECTORS] = ("F32", (kept, dim), 4 * kept * dim)
             shapes[CAPTION_DIGESTS] = ("U8", (kept, DIGEST_BYTES), DIGEST_BYTES * kept)
         with _replacing(self.path / VECTORS) as file:
-            file.write(_header(shapes))
+            file.write(_header(shapes, self.manifest))
+            file.write(np.ascontiguousarray(index.digests()).data)
             start = file.tell()
             self._copy_vectors(file, index)
             for path in journal_files(self.path, PICTURES):
@@ -163,24 +174,15 @@ class IndexStore:
 
     def _copy_vectors(self, file: IO[bytes], index: PictureIndex) -> None:
         """The stored vectors, and NaN for rows that are newer or have none any more."""
-        stored, usable = self.read_stored(index.dim), index.has_vector
+        (stored, own), usable = index.stored_vectors(), index.has_vector
         step = max(1, _BLOCK_BYTES // (4 * index.dim))
         for first in range(0, len(index), step):
             block = np.full((min(step, len(index) - first), index.dim), np.nan, "<f4")
             old = stored[first : first + len(block)]
             block[: len(old)] = old
+            block[: len(old)][~own[first : first + len(old)]] = np.nan
             block[~usable[first : first + step]] = np.nan
             file.write(block.data)
-
-    def read_stored(self, dim: int) -> NDArray[np.float32]:
-        """The image vectors in the file, the journal left aside."""
-        path = self.path / VECTORS
-        if not path.exists():
-            return np.empty((0, dim), np.float32)
-        tensor = safetensors_file.read_contents(path).tensors.get(IMAGE_VECTORS)
-        if tensor is None or tensor.shape[1:] != (dim,):
-            raise ExplorerError(f"The index {self.path.name} is damaged.", "Index the folder anew.")
-        return tensor.read()
 
     def _tidy(self, rows: pa.Table) -> None:
         """Remove thumbnails that no row speaks of, and what a killed run had begun to write."""
@@ -243,9 +245,11 @@ def empty_rows(paths: Sequence[bytes], sizes: Sequence[int], times: Sequence[int
     return pa.table({name: columns[name] for name in ROW_COLUMNS.names}, schema=ROW_COLUMNS)
 
 
-def _header(shapes: dict[str, tuple[str, tuple[int, int], int]]) -> bytes:
-    """The beginning of a safetensors file whose tensors follow one another."""
-    entries: dict[str, Any] = {"__metadata__": {"made_by": "Embedding Explorer"}}
+def _header(shapes: dict[str, tuple[str, tuple[int, int], int]], manifest: Manifest) -> bytes:
+    """The beginning of a safetensors file whose tensors follow one another, and a manifest's copy in it."""
+    short = replace(manifest, caption_sources=(), unmatched_captions=())
+    facts = {"made_by": "Embedding Explorer", MANIFEST: json.dumps(short.to_json())}
+    entries: dict[str, Any] = {"__metadata__": facts}
     at = 0
     for name, (dtype, shape, size) in shapes.items():
         entries[name] = {"dtype": dtype, "shape": list(shape), "data_offsets": [at, at + size]}

@@ -16,6 +16,7 @@ from explorer.compute.decoders import Decoders
 from explorer.compute.decoding import Decoded, Task
 from explorer.compute.encoders.base import Encoder
 from explorer.compute.encoders.preprocessing import Preprocessing
+from explorer.compute.index_mending import check_places, mend
 from explorer.compute.index_plan import Plan, Tell, no_pictures
 from explorer.compute.index_store import IndexStore, open_store
 from explorer.core.errors import ExplorerError
@@ -29,7 +30,7 @@ from explorer.readers.index_files import (
     caption_digest,
     is_index,
     journal_files,
-    read_manifest,
+    recovered_manifest,
     shown_path,
 )
 from explorer.readers.picture_folder import FolderScan
@@ -57,7 +58,7 @@ def update_index(
     """Make an index of a folder's pictures, or bring one up to date.
 
     A run that is stopped or killed at any moment is taken up where it was by the next one: at most the last
-    five seconds' pictures are encoded again.
+    five seconds' pictures are encoded again. Of an index that is damaged, all is kept that can be trusted.
 
     Parameters
     ----------
@@ -84,13 +85,14 @@ def update_index(
         There are no pictures, the encoder sees none, the index belongs to another encoder or folder, or it
         can't be written.
     """
-    manifest = _manifest_for(folder, encoder, path)
-    with open_store(path, manifest, new=not (path / MANIFEST).exists()) as store:
+    old, manifest = _manifests_for(folder, encoder, path)
+    is_new = not is_index(path)
+    with open_store(path, manifest, new=is_new) as store:
         if journal_files(path, PICTURES) or journal_files(path, CAPTIONS):
             tell(IndexProgress("Taking up what was stopped"))
-            store.fold()
+        faults = mend(store, vouched=is_new or old is not None)
         index = store.read()
-        plan = Plan.of(folder, index, len(store.read_stored(index.dim)), tell)
+        plan = Plan.of(folder, index, tell)
         found = find_captions(folder, [shown_path(path) for path in plan.present], captions)
         rows = plan.rows(index, found.of)
         dirty = not rows.equals(index.rows)
@@ -110,7 +112,7 @@ def update_index(
             tell(IndexProgress("Saving"))
             store.fold()
         store.describe(complete=True)
-        return _report(store.read(), plan, run)
+        return _report(store.read(), plan, run, faults)
 
 
 def identity_of(encoder: Encoder) -> EncoderIdentity:
@@ -119,8 +121,8 @@ def identity_of(encoder: Encoder) -> EncoderIdentity:
     return EncoderIdentity(encoder.name, encoder.kind, where, encoder.fingerprint, encoder.dim)
 
 
-def _manifest_for(folder: Path, encoder: Encoder, path: Path) -> Manifest:
-    """The index's manifest, whether it is there already or not."""
+def _manifests_for(folder: Path, encoder: Encoder, path: Path) -> tuple[Manifest | None, Manifest]:
+    """The index's manifest as it was, where it has one that can be read, and as it will be."""
     if encoder.preprocessing is None:
         raise ExplorerError(f"{encoder.name} sees no pictures.", "Choose an encoder such as CLIP.")
     if not folder.is_dir():
@@ -140,7 +142,7 @@ def _manifest_for(folder: Path, encoder: Encoder, path: Path) -> Manifest:
         preprocessing=encoder.preprocessing.to_json(),
         background=BACKGROUND,
     )
-    if not (path / MANIFEST).exists():
+    if not (path / MANIFEST).exists() and not is_index(path):
         if path.exists() and (not path.is_dir() or any(path.iterdir())):
             raise ExplorerError(
                 f"{path} is no index, and not empty.",
@@ -148,8 +150,11 @@ def _manifest_for(folder: Path, encoder: Encoder, path: Path) -> Manifest:
             )
         if next(FolderScan(folder).files(), None) is None:  # else an empty index would be left behind
             raise no_pictures(folder)
-        return new
-    old = read_manifest(path)
+        return None, new
+    old = recovered_manifest(path)
+    check_places(path)
+    if old is None:
+        return None, new
     check_encoder(path, old, encoder)
     recorded = Path(old.folder)
     if recorded.is_dir() and not recorded.samefile(folder):
@@ -157,7 +162,7 @@ def _manifest_for(folder: Path, encoder: Encoder, path: Path) -> Manifest:
             f"The index {path.name} belongs to the folder {old.folder}, not to {folder}.",
             "Name another folder for the index.",
         )
-    return new
+    return old, new
 
 
 def check_encoder(path: Path, manifest: Manifest, encoder: Encoder) -> None:
@@ -342,7 +347,8 @@ def _with_times(rows: pa.Table, touched: dict[int, tuple[int, int]]) -> pa.Table
     return rows
 
 
-def _report(index: PictureIndex, plan: Plan, run: _Run) -> IndexReport:
+def _report(index: PictureIndex, plan: Plan, run: _Run, faults: Sequence[str]) -> IndexReport:
+    mended = f"The index was damaged ({', '.join(faults)}); what it had lost was made anew."
     return IndexReport(
         rows=len(index),
         vectors=int(index.has_vector.sum()),
@@ -352,5 +358,5 @@ def _report(index: PictureIndex, plan: Plan, run: _Run) -> IndexReport:
         changed=plan.changed - len(run.touched),
         gone=len(plan.gone),
         captions=len(index.all_captions()[0]),
-        notes=(*plan.notes, *state_notes(index)),
+        notes=(*([mended] if faults else []), *plan.notes, *state_notes(index)),
     )

@@ -4,11 +4,13 @@
 
     manifest.json          the encoder, its preprocessing, the pictures' folder
     rows.parquet           row i: picture i's path, size, time, hash, verdict, captions
-    vectors.safetensors    image_vectors (row i: picture i; NaN without one), caption_vectors, caption_digests
+    vectors.safetensors    image_vectors (row i: picture i; NaN without one), image_digests (its content),
+                           caption_vectors, caption_digests; a copy of the manifest
     thumbnails/*.bin       JPEGs one after the other; rows.parquet says where each lies
     journal/*.parquet      what a run has done since the files above were written; later ones count
 
-A row's vector counts only where the row's verdict is "ok". Whatever moment a run is killed at, the files and
+A row's vector counts only where the row's verdict is "ok" and its digest is the row's hash: no vector comes
+to another picture, whatever becomes of one of the files. Whatever moment a run is killed at, the files and
 the journal over them are the truth.
 """
 
@@ -16,6 +18,7 @@ from __future__ import annotations
 
 import json
 import os
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -25,8 +28,26 @@ from explorer.core.pictures import digest
 
 MANIFEST, ROWS, VECTORS = "manifest.json", "rows.parquet", "vectors.safetensors"
 JOURNAL, THUMBNAILS, LOCK = "journal", "thumbnails", "lock"
-IMAGE_VECTORS, CAPTION_VECTORS, CAPTION_DIGESTS = "image_vectors", "caption_vectors", "caption_digests"
+IMAGE_VECTORS, IMAGE_DIGESTS = "image_vectors", "image_digests"
+CAPTION_VECTORS, CAPTION_DIGESTS = "caption_vectors", "caption_digests"
 PICTURES, CAPTIONS = "pictures", "captions"  # kinds of journal files
+
+
+class IndexDamaged(ExplorerError):  # noqa: N818 - named for what happened
+    """A file of an index cannot be what a run has written: the next run makes anew what is lost.
+
+    Parameters
+    ----------
+    path : Path
+        The index.
+    what : str
+        What is wrong, as the rest of the sentence.
+    detail : str
+    """
+
+    def __init__(self, path: Path, what: str, detail: str = "") -> None:
+        hint = "Index its folder again to mend it."
+        super().__init__(f"The index {path.name} is damaged: {what}.", hint, detail)
 
 
 def caption_digest(text: str) -> bytes:
@@ -35,13 +56,14 @@ def caption_digest(text: str) -> bytes:
 
 
 def is_index(path: Path) -> bool:
-    """Whether a folder is a picture index."""
-    return path.is_dir() and _manifest_values(path).get("format") == FORMAT
+    """Whether a folder is a picture index, be it a damaged one."""
+    return path.is_dir() and (_manifest_values(path).get("format") == FORMAT or _has_its_files(path))
 
 
 def is_whole(path: Path) -> bool:
     """Whether a folder is an index that a run has ended."""
-    return is_index(path) and bool(_manifest_values(path).get("complete"))
+    values = _manifest_values(path)
+    return values.get("format") == FORMAT and bool(values.get("complete"))
 
 
 def read_manifest(path: Path) -> Manifest:
@@ -50,10 +72,12 @@ def read_manifest(path: Path) -> Manifest:
     Raises
     ------
     ExplorerError
-        It is none, of a newer version, or damaged.
+        It is none, of a newer version, or (``IndexDamaged``) damaged.
     """
     values = _manifest_values(path)
     if values.get("format") != FORMAT:
+        if _has_its_files(path):
+            raise IndexDamaged(path, f"{MANIFEST} cannot be read")
         raise ExplorerError(
             f"{path} is no index of pictures.", "Make one with: embedding-explorer index FOLDER -o INDEX."
         )
@@ -62,9 +86,32 @@ def read_manifest(path: Path) -> Manifest:
     try:
         return Manifest.from_json(values)
     except ValueError as error:
-        raise ExplorerError(
-            f"{path.name} is damaged: its manifest cannot be read.", detail=str(error)
-        ) from error
+        raise IndexDamaged(path, f"{MANIFEST} cannot be read", str(error)) from error
+
+
+def recovered_manifest(path: Path) -> Manifest | None:
+    """An index's manifest, or the copy of it that its vectors carry; None without either.
+
+    Raises
+    ------
+    ExplorerError
+        It is no index, or of a newer version.
+    """
+    try:
+        return read_manifest(path)
+    except IndexDamaged:
+        return manifest_of_vectors(path)
+
+
+def manifest_of_vectors(path: Path) -> Manifest | None:
+    """The manifest that an index's file of vectors was written with; None where it carries none."""
+    # Seldom needed, and this module is imported when the program starts.
+    from explorer.readers import safetensors_file
+
+    with suppress(ExplorerError, OSError, ValueError, KeyError, TypeError):
+        header, _ = safetensors_file.read_header(path / VECTORS)
+        return Manifest.from_json(json.loads(header["__metadata__"][MANIFEST]))
+    return None
 
 
 def pictures_folder(path: Path, manifest: Manifest) -> Path:
@@ -81,6 +128,12 @@ def journal_files(path: Path, kind: str) -> list[Path]:
 def shown_path(stored: bytes) -> str:
     """A stored path as text, with lone surrogates where bytes are none."""
     return os.fsdecode(stored)
+
+
+def _has_its_files(path: Path) -> bool:
+    """Whether a folder holds what every index holds beside its manifest."""
+    folders = (path / JOURNAL).is_dir() and (path / THUMBNAILS).is_dir()
+    return folders and (path / LOCK).exists() and ((path / ROWS).exists() or (path / VECTORS).exists())
 
 
 def _manifest_values(path: Path) -> dict[str, Any]:

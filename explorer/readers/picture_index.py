@@ -25,11 +25,13 @@ from explorer.readers.index_files import (
     CAPTION_DIGESTS,
     CAPTION_VECTORS,
     CAPTIONS,
+    IMAGE_DIGESTS,
     IMAGE_VECTORS,
     PICTURES,
     ROWS,
     THUMBNAILS,
     VECTORS,
+    IndexDamaged,
     caption_digest,
     journal_files,
     pictures_folder,
@@ -121,9 +123,7 @@ class PictureIndex:
         rows = np.flatnonzero(self.has_vector)
         twins = np.arange(len(self), dtype=np.int64)
         if len(rows):
-            hashes = self.rows["hash"].combine_chunks().fill_null(b"\0" * DIGEST_BYTES)
-            raw = np.frombuffer(hashes.buffers()[1], np.uint64, 2 * len(hashes), DIGEST_BYTES * hashes.offset)
-            high, low = raw.reshape(-1, 2)[rows].T
+            high, low = self.digests().view(np.uint64)[rows].T
             order = np.lexsort((rows, low, high))
             begins = np.ones(len(rows), np.bool_)
             begins[1:] = (np.diff(high[order]) != 0) | (np.diff(low[order]) != 0)
@@ -136,29 +136,65 @@ class PictureIndex:
         """Rows whose content an earlier row has, ascending."""
         return np.flatnonzero(self.first_twin != np.arange(len(self)))
 
+    def digests(self) -> NDArray[np.uint8]:
+        """What tells each picture's content, shape (rows, DIGEST_BYTES); zeros where it is not known."""
+        hashes = self.rows["hash"].combine_chunks().fill_null(b"\0" * DIGEST_BYTES)
+        size, start = DIGEST_BYTES * len(hashes), DIGEST_BYTES * hashes.offset
+        return np.frombuffer(hashes.buffers()[1], np.uint8, size, start).reshape(-1, DIGEST_BYTES)
+
     def vectors(self) -> NDArray[np.float32]:
         """All rows' vectors, shape (rows, dim): of unit length, NaN where there is none.
 
         Raises
         ------
         ExplorerError
-            The file is damaged.
+            The file is damaged, or is not of these rows.
         """
         # A journal file that is gone by now is in the stored vectors, which are looked at after it.
         journal = [table for file in self._journal if (table := _vectors_in(file, "row")) is not None]
-        stored = self._tensor(IMAGE_VECTORS, self.dim, np.float32)
+        stored, own = self.stored_vectors()
         usable = self.has_vector
-        if not journal and len(stored) == len(self) and not _lost(stored, usable).any():
+        holds = np.isfinite(stored[:, 0])
+        if not journal and np.array_equal(holds, usable) and own[usable].all():
             return stored
         # In memory where the stored vectors are not all there is.
         vectors = np.full((len(self), self.dim), np.nan, np.float32)
         count = min(len(stored), len(self))
         vectors[:count] = stored[:count]
+        vectors[:count][~own[:count]] = np.nan
         for table in journal:
             rows = table["row"].to_numpy()
             vectors[rows[rows < len(self)]] = vectors_of(table["vector"], self.dim)[rows < len(self)]
         vectors[~usable] = np.nan
+        lost = int(np.count_nonzero(usable & ~np.isfinite(vectors[:, 0])))
+        # While a run goes on, a picture may have changed since the rows were read.
+        if lost and (lost == usable.sum() or read_manifest(self.path).complete):
+            raise IndexDamaged(
+                self.path,
+                f"the vectors of {counted(lost, 'picture')} of {len(self):,} are missing in {VECTORS}",
+            )
         return vectors
+
+    def stored_vectors(self) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
+        """The image vectors in the file, the journal left aside, and which are of the rows' own content.
+
+        Returns
+        -------
+        float32 array, shape (n, dim)
+            n may differ from the number of rows.
+        bool array, shape (n,)
+            An index of an earlier version of this program names no contents: all of its vectors are.
+
+        Raises
+        ------
+        ExplorerError
+            The file is damaged.
+        """
+        stored = self._tensor(IMAGE_VECTORS, self.dim, np.float32)
+        made_of = self._tensor(IMAGE_DIGESTS, DIGEST_BYTES, np.uint8)
+        own, count = np.ones(len(stored), np.bool_), min(len(made_of), len(stored), len(self))
+        own[:count] = (made_of[:count] == self.digests()[:count]).all(axis=1)
+        return stored, own
 
     def caption_vectors(self) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
         """Vectors of all captions in the order of their rows, and the row of each.
@@ -199,7 +235,7 @@ class PictureIndex:
         vectors = self._tensor(CAPTION_VECTORS, self.dim, np.float32)
         digests = [bytes(key) for key in self._tensor(CAPTION_DIGESTS, DIGEST_BYTES, np.uint8)]
         if len(digests) != len(vectors):
-            raise self._damaged("captions and their vectors differ in number")
+            raise IndexDamaged(self.path, f"captions and their vectors differ in number in {VECTORS}")
         yield digests, vectors
         for table in tables:
             if table is not None:
@@ -257,17 +293,21 @@ class PictureIndex:
 
     def _tensor(self, name: str, width: int, dtype: type) -> NDArray:
         file = self.path / VECTORS
-        if not file.exists():
-            return np.empty((0, width), dtype)
-        tensor = safetensors_file.read_contents(file).tensors.get(name)
-        if tensor is None:
-            return np.empty((0, width), dtype)
-        if tensor.shape[1:] != (width,) or tensor.dtype != np.dtype(dtype).name:
-            raise self._damaged(f"{name} is {tensor.shape} of {tensor.dtype}")
-        return tensor.read()
-
-    def _damaged(self, detail: str) -> ExplorerError:
-        return ExplorerError(f"The index {self.path.name} is damaged.", "Index the folder anew.", detail)
+        fault = ""
+        for _ in range(_TRIES):
+            if not file.exists():
+                return np.empty((0, width), dtype)
+            try:
+                tensor = safetensors_file.read_contents(file).tensors.get(name)
+                values = np.empty((0, width), dtype) if tensor is None else tensor.read()
+            except ExplorerError as error:  # a run may be putting another file into its place
+                fault = f"{error.message} {error.detail}"
+                continue
+            if values.shape[1:] == (width,) and values.dtype == dtype:
+                return values
+            fault = f"{name} is {values.shape} of {values.dtype}"
+            break
+        raise IndexDamaged(self.path, f"{VECTORS} cannot be read", fault)
 
 
 def open_index(path: Path) -> PictureIndex:
@@ -285,7 +325,7 @@ def open_index(path: Path) -> PictureIndex:
             files = tuple(journal_files(path, PICTURES))
             tables = [pq.read_table(file, columns=["row", *FOUND.names]) for file in files]
             captions = tuple(journal_files(path, CAPTIONS))
-            rows = _read_rows(path)
+            rows = read_rows(path)
             if tables:
                 journal = pa.concat_tables(tables)
                 rows = _overlaid(rows, _last_of_each(journal.filter(pc.less(journal["row"], rows.num_rows))))
@@ -293,10 +333,8 @@ def open_index(path: Path) -> PictureIndex:
         except FileNotFoundError:
             continue
         except _FAULTS as error:
-            raise ExplorerError(
-                f"The index {path.name} is damaged.", "Index the folder anew.", str(error)
-            ) from error
-    raise ExplorerError(f"The index {path.name} is damaged: {ROWS} is missing.", "Index the folder anew.")
+            raise IndexDamaged(path, f"{ROWS} or its journal cannot be read", str(error)) from error
+    raise IndexDamaged(path, f"{ROWS} is missing")
 
 
 def state_notes(index: PictureIndex) -> list[str]:
@@ -322,8 +360,17 @@ def state_notes(index: PictureIndex) -> list[str]:
     return notes
 
 
-def _read_rows(path: Path) -> pa.Table:
-    rows = pq.read_table(path / ROWS)
+def read_rows(path: Path) -> pa.Table:
+    """An index's rows, the journal left aside.
+
+    Raises
+    ------
+    ArrowException, OSError, ValueError
+        They are damaged.
+    """
+    if (path / ROWS).is_dir():
+        raise ValueError(f"{ROWS} is a folder")
+    rows = pq.read_table(path / ROWS, page_checksum_verification=True)
     if rows.schema.names != ROW_COLUMNS.names:
         raise ValueError(f"{ROWS} has the columns {', '.join(rows.schema.names)}")
     return rows.cast(ROW_COLUMNS)
@@ -336,7 +383,8 @@ def _vectors_in(file: Path, key: str) -> pa.Table | None:
     except FileNotFoundError:
         return None
     except _FAULTS as error:
-        raise ExplorerError(f"{file.name} in the index is damaged.", detail=str(error)) from error
+        index = file.parent.parent
+        raise IndexDamaged(index, f"{file.name} in its journal cannot be read", str(error)) from error
 
 
 def _last_of_each(journal: pa.Table) -> pa.Table:
@@ -360,8 +408,3 @@ def with_found(rows: pa.Table, found: pa.Table, places: Sequence[int] | NDArray[
         joined = pa.chunked_array([*rows[name].chunks, *found[name].chunks], type=rows[name].type)
         rows = rows.set_column(rows.schema.get_field_index(name), rows.schema.field(name), joined.take(taken))
     return rows
-
-
-def _lost(stored: NDArray[np.float32], usable: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Rows that hold a vector and should not."""
-    return ~usable & np.isfinite(stored[:, :1]).any(axis=1)

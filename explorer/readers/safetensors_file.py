@@ -77,6 +77,18 @@ def read_contents(path: Path) -> Contents:
     return contents
 
 
+def read_header(path: Path) -> tuple[dict[str, Any], int]:
+    """A file's header as it stands there, ``__metadata__`` and all, and where the numbers start.
+
+    The numbers need not be there.
+
+    Raises
+    ------
+    ExplorerError
+    """
+    return _header(MappedFile(path))
+
+
 def _header(file: MappedFile) -> tuple[dict[str, Any], int]:
     """The header, and where the numbers start."""
     size = int.from_bytes(file.view(0, 8).tobytes(), "little")

@@ -231,6 +231,10 @@ def test_that_vectors_saved_elsewhere_are_searched_with_an_encoder(call, clip, i
         (["search", "{index}", "--image", "{index}/absent.jpg"], "There is no file"),
         (["search", "{index}", "--image", "{index}/manifest.json"], "cannot be used as a picture"),
         (["search", "{index}/absent", "dog"], "There is no file"),
+        (
+            ["search", "{broken}", "dog"],
+            "vectors.safetensors cannot be read; index its folder again to mend it",
+        ),
         (["evaluate", "{index}/rows.parquet"], "is no index of pictures"),
         (["index", "{index}/absent", "--encoder", "{clip}", "-o", "{new}"], "There is no folder"),
         (["index", "{index}", "--encoder", "{clip}", "-o", "{new}"], "is an index, not a folder"),
@@ -239,8 +243,11 @@ def test_that_vectors_saved_elsewhere_are_searched_with_an_encoder(call, clip, i
     ],
 )
 def test_that_bad_input_is_said_in_one_sentence(call, clip, indexed, tmp_path, arguments, words):
+    broken = shutil.copytree(indexed / "index", tmp_path / "broken")
+    os.truncate(broken / "vectors.safetensors", 2000)
     places = {
         "index": indexed / "index",
+        "broken": broken,
         "clip": clip,
         "pictures": indexed / "pictures",
         "new": tmp_path / "new",

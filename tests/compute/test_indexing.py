@@ -139,14 +139,23 @@ def test_that_another_run_encodes_only_what_is_new_or_changed(tmp_path, update, 
     expect_every_row_on_its_picture(index, encoder)
 
 
-def test_that_vectors_that_somebody_removed_are_made_anew(tmp_path, update):
+def test_that_a_run_makes_anew_what_an_index_has_lost(tmp_path, update, encoder):
     write_pictures(tmp_path / "pictures", 4)
     update()
     before = open_index(tmp_path / "index").vectors()
     (tmp_path / "index" / VECTORS).unlink()
-    assert update().encoded == 4
+    report = update()
+    assert report.encoded == 4
+    assert report.notes == (
+        "The index was damaged (the vectors of 4 pictures); what it had lost was made anew.",
+    )
     np.testing.assert_allclose(open_index(tmp_path / "index").vectors(), before, atol=1e-6)
     assert update().encoded == 0
+    os.truncate(tmp_path / "index" / "rows.parquet", 1000)
+    (tmp_path / "index" / "manifest.json").write_text("garbage")
+    report = update()
+    assert (report.encoded, report.notes[0].split(";")[0]) == (4, "The index was damaged (rows.parquet)")
+    expect_every_row_on_its_picture(open_index(tmp_path / "index"), encoder)
 
 
 def test_that_duplicates_are_told_by_content(tmp_path, update):
