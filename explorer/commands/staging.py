@@ -181,6 +181,7 @@ class Staging(QObject):
             self.paths.compare((f"{word} (first)", f"{word} (second)"), found)
 
         job.finished.connect(compared)
+        job.failed.connect(lambda _error: self._change(comparison=()))
         return job
 
     def phrases(self, texts: Sequence[str]) -> Job | None:

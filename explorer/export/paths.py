@@ -15,13 +15,19 @@ WIDTH = 1.6
 DOT, LAST_DOT = 2.2, 4.0
 GAP = 6.0
 """Between a way's end and its name, in points."""
+_LINES = 4  # that a name gives way by, up or down, to those of ways that end at the same place
 
 
 def draw_paths(painter: QPainter, figure: Figure) -> None:
     """All ways of a figure, the first on top, and their names above them all."""
-    for draw in (_draw_line, _draw_name):
-        for place in reversed(range(len(figure.paths))):
-            draw(painter, figure, figure.paths[place], colour_of_path(figure, place))
+    backwards = list(reversed(range(len(figure.paths))))
+    for place in backwards:
+        _draw_line(painter, figure, figure.paths[place], colour_of_path(figure, place))
+    boxes = path_label_boxes(figure)
+    for place in backwards:
+        box = boxes[place]
+        if box is not None:
+            _draw_name(painter, figure, figure.paths[place], colour_of_path(figure, place), box)
 
 
 def colour_of_path(figure: Figure, place: int) -> QColor:
@@ -50,25 +56,38 @@ def _draw_line(painter: QPainter, figure: Figure, path: MapPath, colour: QColor)
     painter.drawEllipse(stages[-1], LAST_DOT, LAST_DOT)
 
 
-def _draw_name(painter: QPainter, figure: Figure, path: MapPath, colour: QColor) -> None:
-    box = path_label_box(figure, path)
-    if box is not None:
-        face = font(RESULT_SIZE, bold=True)
-        base = QPointF(box.left(), box.top() + QFontMetricsF(face).ascent())
-        draw_text(painter, _name(path), face, colour, base, QColor(figure.theme.map))
+def _draw_name(painter: QPainter, figure: Figure, path: MapPath, colour: QColor, box: QRectF) -> None:
+    face = font(RESULT_SIZE, bold=True)
+    base = QPointF(box.left(), box.top() + QFontMetricsF(face).ascent())
+    draw_text(painter, _name(path), face, colour, base, QColor(figure.theme.map))
 
 
-def path_label_box(figure: Figure, path: MapPath) -> QRectF | None:
-    """Where a way's name lies, in points: right of its end; None for a way without a place."""
-    stages = _stages(figure, path)
-    if not stages or not path.label:
-        return None
+def path_label_boxes(figure: Figure) -> list[QRectF | None]:
+    """Where the ways' names lie, in points: beside their ends, none over another; None without a place."""
     metrics = QFontMetricsF(font(RESULT_SIZE, bold=True))
-    width, height = metrics.horizontalAdvance(_name(path)), metrics.height()
-    left = stages[-1].x() + LAST_DOT + GAP
-    if left + width > figure.viewport.width:
-        left = stages[-1].x() - LAST_DOT - GAP - width
-    return QRectF(left, stages[-1].y() - height / 2, width, height)
+    screen = QRectF(0, 0, figure.viewport.width, figure.viewport.height)
+    boxes: list[QRectF | None] = []
+    for path in figure.paths:
+        stages = _stages(figure, path)
+        if not stages or not path.label:
+            boxes.append(None)
+            continue
+        places = _beside(stages[-1], metrics.horizontalAdvance(_name(path)), metrics.height())
+        seen = [place for place in places if screen.contains(place)] or places
+        taken = [box for box in boxes if box is not None]
+        boxes.append(next((each for each in seen if not any(map(each.intersects, taken))), seen[0]))
+    return boxes
+
+
+def _beside(end: QPointF, width: float, height: float) -> list[QRectF]:
+    """Where a name may lie, the best first: right of a way's end or left of it, then lower and higher."""
+    right, left = end.x() + LAST_DOT + GAP, end.x() - LAST_DOT - GAP - width
+    lines = [line for step in range(_LINES) for line in (step, -step)]
+    return [
+        QRectF(x, end.y() - height / 2 + line * height, width, height)
+        for line in lines
+        for x in (right, left)
+    ]
 
 
 def _name(path: MapPath) -> str:

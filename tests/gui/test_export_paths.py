@@ -7,7 +7,7 @@ import pytest
 from PySide6.QtGui import QColor, QImage
 
 from explorer.export.figure import Figure, MapPath
-from explorer.export.paths import path_label_box
+from explorer.export.paths import path_label_boxes
 from explorer.export.save import save_svg, to_image
 from explorer.render.palette import DARK, LIGHT, category_palette, rgb
 from explorer.render.raster import Dots
@@ -50,22 +50,31 @@ def test_that_a_stage_without_a_place_is_passed_over() -> None:
 
 def test_that_a_way_without_any_place_draws_nothing() -> None:
     of = figure(way((np.nan, 0), label="nowhere"))
-    assert path_label_box(of, of.paths[0]) is None
+    assert path_label_boxes(of) == [None]
     assert len(np.unique(np.frombuffer(to_image(of).constBits(), np.uint32))) == 1
 
 
 def test_that_its_name_stands_beside_its_end_and_never_outside() -> None:
     for x in (100, 390):
         of = figure(way((50, 80), (x, 80), label="king"))
-        box = path_label_box(of, of.paths[0])
+        (box,) = path_label_boxes(of)
         assert box.right() <= WIDTH
         assert not box.contains(x, 80)
         assert abs(box.center().y() - 80) < 1
 
 
+@pytest.mark.parametrize("x", [200, 385])
+def test_that_names_of_ways_that_end_at_one_place_do_not_lie_over_each_other(x: int) -> None:
+    boxes = path_label_boxes(figure(*(way((50, 80), (x, 80), label=f"word {n}") for n in range(6))))
+    for number, box in enumerate(boxes):
+        assert box.left() >= 0
+        assert box.right() <= WIDTH
+        assert not any(box.intersects(other) for other in boxes[:number])
+
+
 def test_that_no_way_crosses_out_the_name_of_another() -> None:
     alone = figure(way((50, 80), (150, 80), label="king", colour=(200, 30, 40)))
-    box = path_label_box(alone, alone.paths[0]).toRect()
+    box = path_label_boxes(alone)[0].toRect()
     x = box.center().x()
     crossed = to_image(figure(way((x, 20), (x, 200)), *alone.paths))
     clean = to_image(alone)

@@ -15,7 +15,7 @@ from explorer.document.colouring import ALWAYS, BY_ITSELF
 from explorer.export.figure import Figure, Legend, LegendEntry, LegendScale, Link, MapPath
 from explorer.export.labelling import with_labels
 from explorer.export.legend import legend_layout
-from explorer.export.paths import path_label_box
+from explorer.export.paths import path_label_boxes
 from explorer.export.text import TextCache, font
 from explorer.render.density import density_colours, fullest, prefers_density
 from explorer.render.labels import LabelDensity, Placement
@@ -253,8 +253,7 @@ class FigureMaker:
 
 
 def _with_names_of_paths(figure: Figure, obstacles: NDArray[np.float64] | None) -> NDArray[np.float64] | None:
-    found = (path_label_box(figure, path) for path in figure.paths)
-    boxes = [box.getRect() for box in found if box is not None]
+    boxes = [box.getRect() for box in path_label_boxes(figure) if box is not None]
     if not boxes:
         return obstacles
     return np.concatenate([np.array(boxes, np.float64), *([] if obstacles is None else [obstacles])])

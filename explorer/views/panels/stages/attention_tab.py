@@ -201,8 +201,9 @@ class AttentionTab(QWidget):
         self._show_picture(shape, run, shown)
         best = [key for key in np.argsort(shown[self._query])[::-1][:3] if shown[self._query, key] >= _LEAST]
         seen = ", ".join(f"{shown_label(keys[key])} {shown[self._query, key]:.2f}" for key in best)
+        most = f"looks most at {seen}" if best else "looks at no place much more than at the others"
         way = "Click a patch or row" if shape.queries is Of.PATCHES else "Click a token or row"
-        self.words.setText(f"{shown_label(queries[self._query])} looks most at {seen}. {way} for another.")
+        self.words.setText(f"{shown_label(queries[self._query])} {most}. {way} for another.")
 
     def _show_picture(self, shape: AttentionShape, run: StageRun, shown: NDArray[np.float32]) -> None:
         patches = run.stages.patches

@@ -161,11 +161,7 @@ class PhrasesTab(QWidget):
             fields = (self.first, self.second, self.word)
             job = self._session.staging.compare(*(field.text().strip() for field in fields))
             if job is not None:
-                job.failed.connect(self._not_compared)
-
-    def _not_compared(self, error: ExplorerError) -> None:
-        _say(self.unlike, error)
-        self.found.hide()
+                job.failed.connect(lambda error: _say(self.unlike, error))
 
     def show_comparison(self, found: Sequence[TokenComparison]) -> None:
         """Show how alike the word is in both, stage by stage."""
