@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from family_shapes import FAMILIES
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from model_shapes import BOOKS, FAMILIES, Model, Shapes
+from model_shapes import BOOKS, Model, Shapes
 
 from explorer.core.table import Role
 from explorer.readers.roles import Found, find_tables, side_of

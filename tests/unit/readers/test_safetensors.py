@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 import safetensors.torch
 import torch
+from family_shapes import FAMILIES
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from model_shapes import FAMILIES
 from sparse_files import sparse_safetensors
 
 from explorer.core.dtypes import as_float32
