@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import QObject, Signal
 
+from explorer.core.columns import Column, Kind
 from explorer.core.errors import ExplorerError
 from explorer.core.filter_query import Condition, columns_in, parse_filter
 from explorer.core.filter_rows import rows_fitting
 from explorer.document import Document
-from explorer.document.columns import SessionColumns
+from explorer.document.columns import ReadColumns, SessionColumns
 from explorer.jobs import Job
 from explorer.jobs.threads import Threads
 
@@ -30,10 +31,12 @@ class Filtering(QObject):
     -------
     rejected(ExplorerError) : what was typed cannot be understood; a FilterError knows where.
     busy_changed(bool) : rows are being held against the condition.
+    column_read(str) : what may follow that column's name can be told by now.
     """
 
     rejected = Signal(object)
     busy_changed = Signal(bool)
+    column_read = Signal(str)
 
     def __init__(self, document: Document, threads: Threads, want_scores: Callable[[], None]) -> None:
         super().__init__()
@@ -41,9 +44,12 @@ class Filtering(QObject):
         self._threads = threads
         self._want_scores = want_scores
         self._job: Job | None = None
+        self._reading: set[str] = set()
+        self._read: set[str] = set()
         self._held = ""
         self._settled = True
         self._speaks_of: set[str] = set()
+        document.table_changed.connect(self._forget)
         document.filter_changed.connect(self._filter_changed)
         document.answer_changed.connect(lambda: self._again("score"))
         document.similarities_changed.connect(lambda: self._again("score"))
@@ -54,6 +60,41 @@ class Filtering(QObject):
     def columns(self) -> SessionColumns:
         """What a condition may speak of now."""
         return SessionColumns(self._document)
+
+    @property
+    def read_columns(self) -> Mapping[str, Column | None]:
+        """The same; of a large table, None for a column that ``read`` has not read yet."""
+        table, columns = self._document.table, self.columns
+        at_once = table is None or table.listing.rows <= AT_ONCE
+        return columns if at_once else ReadColumns(columns, self._read)
+
+    def read(self, name: str) -> None:
+        """Read a column of a large table beside the window's thread; ``column_read`` tells of it."""
+        if name in self._reading:
+            return
+        table, columns, reading = self._document.table, self.columns, self._reading
+        reading.add(name)
+
+        def work(_report: object) -> None:
+            column = columns[name]
+            if column.kind is Kind.LIST:
+                _ = column.items
+            elif column.kind is Kind.CATEGORY or column.is_coded:
+                _ = column.categories
+
+        def finished() -> None:
+            reading.discard(name)
+            if self._document.table is table:
+                self._read.add(name)
+                self.column_read.emit(name)
+
+        job = self._threads.run(f"Read {name}", work, cancellable=False)
+        job.finished.connect(lambda _nothing: finished())
+        job.failed.connect(lambda _error: reading.discard(name))
+
+    def _forget(self) -> None:
+        """Another table is shown: it has columns of its own."""
+        self._reading, self._read = set(), set()
 
     @property
     def is_busy(self) -> bool:

@@ -123,6 +123,18 @@ class Column:
         self._type = values.dtype.kind if isinstance(values, np.ndarray) else "U"
         self.kind = self._recognise() if isinstance(values, np.ndarray | Texts) else Kind.TEXT
 
+    @classmethod
+    def coded(cls, name: str, codes: NDArray[np.integer], names: tuple[str, ...]) -> Column:
+        """A column of categories: ``names[code]`` is each row's; a negative code is none."""
+        import pyarrow as pa
+
+        known = pa.array(codes.astype(np.int32), mask=codes < 0)
+        column = cls(
+            name, pa.DictionaryArray.from_arrays(known, pa.array(names, pa.string())).cast(pa.string())
+        )
+        column.kind = Kind.CATEGORY
+        return column
+
     def __len__(self) -> int:
         return len(self._values)
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from explorer.core.columns import Column, Kind
 from explorer.core.filter_query import FilterError, Token, as_typed, tokens_of
 
 MOST = 50
+MOST_SEARCHED = 50_000
+"""Of more values, the commonest are proposed: a key's answer must not wait for the others."""
 _AFTER = {
     Kind.NUMBER: (">=", "<=", "=", ">", "<", "!=", "is missing"),
     Kind.DATE: (">=", "<", "=", "is missing"),
@@ -30,14 +32,17 @@ class Completions:
         The part of the text that an option replaces.
     options : tuple of str
         As they are typed, the likeliest first.
+    awaits : str
+        A column that has to be read before what comes next can be told; blank for none.
     """
 
     start: int
     end: int
     options: tuple[str, ...]
+    awaits: str = ""
 
 
-def completions(text: str, at: int, columns: Mapping[str, Column]) -> Completions:
+def completions(text: str, at: int, columns: Mapping[str, Column | None]) -> Completions:
     """What the word at the cursor may become.
 
     Parameters
@@ -46,19 +51,26 @@ def completions(text: str, at: int, columns: Mapping[str, Column]) -> Completion
     at : int
         Where the cursor stands.
     columns : mapping of str to Column
+        None for one that was not read yet.
     """
     before, partial = _before(text[:at])
-    options: Iterable[str]
-    column = _compared_column(before, columns)
-    if column is not None:
-        options = map(as_typed, _values(column))
-    else:
-        last = _column(before[-1], columns) if before else None
-        if last is not None and not (len(before) > 1 and _ends_comparison(before[-2])):
-            options = _AFTER[last.kind]
-        else:
-            options = (*map(as_typed, columns), *(("and", "or") if before else ()), "not")
-    return Completions(partial.start, at, _fitting(options, partial.text))
+
+    def found(options: tuple[str, ...]) -> Completions:
+        return Completions(partial.start, at, options)
+
+    name = _compared_name(before, columns)
+    compared = name is not None
+    if name is None and before and not (len(before) > 1 and _ends_comparison(before[-2])):
+        name = _name(before[-1], columns)
+    if name is None:
+        words = (*(("and", "or") if before else ()), "not")
+        return found((*_fitting(columns, partial.text, as_typed), *_fitting(words, partial.text))[:MOST])
+    column = columns[name]
+    if column is None:
+        return Completions(partial.start, at, (), awaits=name)
+    if compared:
+        return found(_fitting(_values(column)[:MOST_SEARCHED], partial.text, as_typed))
+    return found(_fitting(_AFTER[column.kind], partial.text))
 
 
 def _before(text: str) -> tuple[list[Token], Token]:
@@ -73,18 +85,18 @@ def _before(text: str) -> tuple[list[Token], Token]:
     return tokens, Token("word", "", len(text), len(text))
 
 
-def _column(token: Token, columns: Mapping[str, Column]) -> Column | None:
+def _name(token: Token, columns: Iterable[str]) -> str | None:
+    """The column that a token names, in upper or lower case."""
     if token.kind not in ("word", "quoted"):
         return None
-    named = next((name for name in columns if name.casefold() == token.text.casefold()), None)
-    return None if named is None else columns[named]
+    return next((name for name in columns if name.casefold() == token.text.casefold()), None)
 
 
 def _ends_comparison(token: Token) -> bool:
     return token.kind == "operator" or token.is_word(*_COMPARING)
 
 
-def _compared_column(before: list[Token], columns: Mapping[str, Column]) -> Column | None:
+def _compared_name(before: list[Token], columns: Iterable[str]) -> str | None:
     """The column whose value comes next; None where something else does."""
     at = len(before) - 1
     if at >= 0 and (before[at].is_mark(",") or before[at].is_mark("(")):
@@ -94,7 +106,7 @@ def _compared_column(before: list[Token], columns: Mapping[str, Column]) -> Colu
             return None
     if at < 1 or not _ends_comparison(before[at]):
         return None
-    return _column(before[at - 1], columns)
+    return _name(before[at - 1], columns)
 
 
 def _values(column: Column) -> tuple[str, ...]:
@@ -105,10 +117,10 @@ def _values(column: Column) -> tuple[str, ...]:
     return column.categories.names if column.kind is Kind.CATEGORY or column.is_coded else ()
 
 
-def _fitting(options: Iterable[str], typed: str) -> tuple[str, ...]:
-    """Those that begin with what is typed, then those that hold it, in upper or lower case."""
+def _fitting(options: Iterable[str], typed: str, spelled: Callable[[str], str] = str) -> tuple[str, ...]:
+    """Those that begin with what is typed, then those that hold it, in upper or lower case, as typed."""
     folded = typed.casefold()
-    known = [(option, option.casefold().lstrip('"')) for option in options]
+    known = [(option, option.casefold()) for option in options]
     begins = [option for option, plain in known if plain.startswith(folded) and plain != folded]
     holds = [option for option, plain in known if folded and folded in plain and not plain.startswith(folded)]
-    return tuple((begins + holds)[:MOST])
+    return tuple(map(spelled, (begins + holds)[:MOST]))

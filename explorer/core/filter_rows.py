@@ -177,11 +177,13 @@ def _matching(column: Column, value: Token) -> Mask:
     try:
         return _mask(pc.match_substring_regex(column.texts, value.text))
     except pa.ArrowInvalid as error:
-        reason = str(error).removeprefix("Invalid regular expression: ")
+        reason, _, piece = str(error).removeprefix("Invalid regular expression: ").partition(": ")
+        where = f' in "{piece}"' if piece else ""
+        beyond = reason in ("invalid perl operator", "invalid escape sequence")
         raise _fault(
             value,
-            f"This is no regular expression that can be used: {reason}.",
-            "Lookaround and backreferences are not known.",
+            f"This is no regular expression that can be used: {reason}{where}.",
+            "Lookaround and backreferences are not known." if beyond else "",
         ) from error
 
 

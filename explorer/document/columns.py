@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 
 import numpy as np
 from numpy.typing import NDArray
@@ -53,6 +53,28 @@ class SessionColumns(Mapping[str, Column]):
     def __len__(self) -> int:
         return len({*self._makers, *self._metadata})
 
+    @property
+    def of_table(self) -> frozenset[str]:
+        """The names of those that lay in the table's file: they are read when first asked for."""
+        return frozenset(self._metadata)
+
+
+class ReadColumns(Mapping[str, Column | None]):
+    """A document's columns as they are now, None for each of the table's that is not among those read."""
+
+    def __init__(self, columns: SessionColumns, read: Collection[str]) -> None:
+        self._columns = columns
+        self._unread = columns.of_table.difference(read)
+
+    def __getitem__(self, name: str) -> Column | None:
+        return None if name in self._unread else self._columns[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._columns)
+
+    def __len__(self) -> int:
+        return len(self._columns)
+
 
 def _makers(document: Document) -> dict[str, Callable[[], Column]]:
     table = document.table
@@ -63,7 +85,7 @@ def _makers(document: Document) -> dict[str, Callable[[], Column]]:
         "row": lambda: Column("row", np.arange(rows)),
         "rank": lambda: Column("rank", np.arange(1, rows + 1)),
         "norm": lambda: Column("norm", health.norms),
-        "state": lambda: Column("state", np.array(list(STATES.values()))[health.states]),
+        "state": lambda: Column.coded("state", health.states, tuple(STATES.values())),
         "score": lambda: Column("score", similarities(document)),
     }
     if labels is not None:
@@ -75,7 +97,7 @@ def _makers(document: Document) -> dict[str, Callable[[], Column]]:
         shares = trust.per_row
         makers["trust"] = lambda: Column("trust", shares)
     if zero_shot is not None:
-        makers["class"] = lambda: Column("class", np.array([*zero_shot.classes, ""])[zero_shot.codes])
+        makers["class"] = lambda: Column.coded("class", zero_shot.codes, zero_shot.classes)
     return makers
 
 

@@ -127,6 +127,22 @@ def test_that_a_typed_condition_filters_and_its_rows_can_be_selected(
     assert document.filtered is None
 
 
+def test_that_a_large_tables_column_is_read_beside_the_window_before_its_values_are_proposed(
+    qtbot: QtBot, rows_window: MainWindow, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("explorer.commands.filtering.AT_ONCE", 100)
+    bar, filtering = rows_window.filter, rows_window.session.filtering
+    rows_window.activateWindow()
+    bar.open_bar()
+    qtbot.waitUntil(bar.field.hasFocus)
+    with qtbot.waitSignal(filtering.column_read) as read:
+        qtbot.keyClicks(bar.field, "tags = ")
+        assert not bar.popup.offers.items
+    assert read.args == ["tags"]
+    assert [offer.label for offer in bar.popup.offers.items] == ["small", "wild"]
+    bar.close_bar()
+
+
 def test_that_a_wrong_condition_is_told_and_changes_nothing(qtbot: QtBot, rows_window: MainWindow) -> None:
     bar, document = rows_window.filter, rows_window.session.document
     rows_window.session.filtering.apply("kind = fish")

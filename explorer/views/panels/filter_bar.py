@@ -90,6 +90,7 @@ class FilterBar(QFrame):
         self.shut.clicked.connect(self.close_bar)
         session.filtering.rejected.connect(self._rejected)
         session.filtering.busy_changed.connect(lambda _busy: self.refresh())
+        session.filtering.column_read.connect(lambda _name: self.field.hasFocus() and self._offer())
         document.filter_changed.connect(self._filter_changed)
         document.table_changed.connect(self.refresh)
 
@@ -172,7 +173,9 @@ class FilterBar(QFrame):
     def _offer(self) -> None:
         """Propose what the word at the cursor may become."""
         text, at = self.field.text(), self.field.cursorPosition()
-        found = completions(text, at, self._session.filtering.columns)
+        found = completions(text, at, self._session.filtering.read_columns)
+        if found.awaits:
+            self._session.filtering.read(found.awaits)
         offers = []
         for option in found.options:
             # What opens something is typed on at once.

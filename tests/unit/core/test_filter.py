@@ -137,7 +137,7 @@ def test_that_a_condition_holds_for_the_right_rows(text: str, rows: list[int] | 
         ('"release date" > 2021-02-30', "2021-02-30 is not a date", 17),
         ("label ~ /(?<=a)b/", "Lookaround and backreferences are not known", 8),
         (r"label ~ /(a)\1/", "regular expression", 8),
-        ("label ~ /(/", "no regular expression that can be used", 8),
+        ("label ~ /(/", 'no regular expression that can be used: missing ) in "(".', 8),
         ("label ~ /ing", "this pattern is not closed", 8),
         ("year and", "a condition is missing", 8),
         ("year or or 3", "or stands alone", 8),
@@ -238,6 +238,24 @@ def test_that_names_values_and_operators_are_proposed(text: str, options: tuple[
     found = completions(text, len(text), COLUMNS)
     assert found.options[: len(options)] == options
     assert found.end == len(text)
+
+
+def test_that_a_column_that_was_not_read_is_asked_for_before_what_follows_it() -> None:
+    columns = {**COLUMNS, "kind": None}
+    for text in ("kind ", "year > 1990 and KIND = n", "kind in (noun, "):
+        assert completions(text, len(text), columns).awaits == "kind"
+        assert not completions(text, len(text), columns).options
+    for text in ("ki", "year ", "kind = noun and ye"):
+        assert completions(text, len(text), columns).options
+        assert not completions(text, len(text), columns).awaits
+
+
+def test_that_values_of_ten_thousand_are_proposed_as_quickly_as_one_types() -> None:
+    columns = {"place": Column("place", np.array([f"no {row % 10_000}" for row in range(30_000)]))}
+    assert completions("place = 77", 10, columns).options[:2] == ('"no 77"', '"no 177"')
+    began = time.process_time()
+    completions("place = 77", 10, columns)
+    assert time.process_time() - began < 0.05 * slowness()
 
 
 @pytest.mark.parametrize("text", [text for text, _ in EXAMPLES])

@@ -74,6 +74,7 @@ def test_that_conditions_speak_of_what_the_session_knows(document: Document) -> 
     assert fitting(document, "rank <= 2") == [0, 1]
     assert fitting(document, "state = zero") == [2]
     assert fitting(document, "state != healthy") == [2, 5]
+    assert fitting(document, "state ~ /^[nz]/") == [2, 5]
     document.set_clusters(Clusters(np.array([0, 1, -1, 0, 1, -1], np.int16), ("one", "two")))
     assert fitting(document, "cluster = 2") == [1, 4]
     document.set_trust(Trust(0.9, 0.9, ROWS, 3, np.array([0.1, 0.5, np.nan, 1, 0, np.nan], np.float32)))
