@@ -80,11 +80,16 @@ class Indexing(QObject):
         self._run(_Order(str(pictures), encoder, str(place), captions))
 
     def go_on(self, index: str) -> None:
-        """Take up an index whose run was stopped."""
-        from explorer.readers.index_files import pictures_folder, read_manifest
+        """Take up an index whose run was stopped, or that is damaged."""
+        from explorer.readers.index_files import pictures_folder, recovered_manifest
 
         try:
-            manifest = read_manifest(Path(index))
+            manifest = recovered_manifest(Path(index))
+            if manifest is None:
+                raise ExplorerError(
+                    f"Nothing in the index {Path(index).name} says any more which encoder made it.",
+                    "Index its folder again, into the same place.",
+                )
         except ExplorerError as error:
             self._notices.error(error)
             return

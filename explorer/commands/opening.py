@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
 
 from explorer.commands.notices import Notices
-from explorer.core.errors import ExplorerError
+from explorer.core.errors import ExplorerError, WorkerLost
 from explorer.core.listing import FileListing, LoadedTable
 from explorer.document import Document, Source
 from explorer.document.settings import Settings
 from explorer.jobs import Job, Jobs
+from explorer.readers.index_files import is_index
 
 MANY_PICTURES = 10
 """So many beside a checkpoint are no mere illustrations of it."""
@@ -27,6 +29,7 @@ class Opening(QObject):
     picker_wanted(path) : the tables of that file are to be shown to choose from.
     encoder_wanted(encoder, path, table) : an encoder that was opened is to read for that table.
     pictures_found(folder) : what was to be opened is a folder of pictures, to be indexed first.
+    mending_wanted(index) : an index that could not be opened is to be indexed again.
     reading_begun, reading_failed : around every file that is read.
     """
 
@@ -34,6 +37,7 @@ class Opening(QObject):
     picker_wanted = Signal(str)
     encoder_wanted = Signal(str, str, str)
     pictures_found = Signal(str)
+    mending_wanted = Signal(str)
     reading_begun = Signal()
     reading_failed = Signal()
 
@@ -192,10 +196,16 @@ class Opening(QObject):
 
     def _refused(self, path: str, error: ExplorerError) -> None:
         """Tell why something was not opened; pictures in a folder can be indexed instead."""
-        if _pictures_in(path):
+        if not is_index(Path(path)) and _pictures_in(path):
             self.pictures_found.emit(path)
         else:
-            self._notices.error(error)
+            self._notices.error(error, *self._mending(path, error))
+
+    def _mending(self, path: str, error: ExplorerError) -> list[tuple[str, Callable[[], None]]]:
+        """The way on from an index that cannot be opened."""
+        if isinstance(error, WorkerLost) or not is_index(Path(path)):
+            return []
+        return [("Index again", lambda: self.mending_wanted.emit(path))]
 
     def show_index(self, index: str) -> None:
         """Open an index that has been made or brought up to date; the table of it that is shown stays so."""
@@ -227,9 +237,9 @@ class Opening(QObject):
             scaled=scaled,
         )
         self._loading, self._loading_path = job, path
-        again = ("Try again", lambda: self.choose_table(path, name, scaled=scaled))
+        again = "Try again", lambda: self.choose_table(path, name, scaled=scaled)
         job.finished.connect(self._loaded)
-        job.failed.connect(lambda error: self._notices.error(error, again))
+        job.failed.connect(lambda error: self._notices.error(error, *self._mending(path, error) or [again]))
 
     def _loaded(self, table: LoadedTable) -> None:
         self._loading = None

@@ -75,6 +75,7 @@ class Session:
         self.encoding.loading_changed.connect(self.asking.encoder_loading)
         self.opening.encoder_wanted.connect(self._use_encoder)
         self.indexing.index_wanted.connect(self.opening.show_index)
+        self.opening.mending_wanted.connect(self.indexing.go_on)
 
     def _use_encoder(self, encoder: str, path: str, table: str) -> None:
         """Show a table again, to be read for by an encoder that has been opened in its place."""

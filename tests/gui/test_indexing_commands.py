@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import sys
 from collections.abc import Iterator
@@ -167,6 +168,28 @@ def test_that_an_unfinished_index_can_be_shown_and_is_offered_to_go_on(
     with qtbot.waitSignal(indexing.indexing.finished):
         dict(offered.actions)["Go on"]()
     qtbot.waitUntil(lambda: indexing.document.table.health.counts.nan == 0)
+
+
+def test_that_a_damaged_index_is_indexed_again_from_the_bar(qtbot, indexing, many, tmp_path, notices):
+    (tmp_path / "few").mkdir()
+    for number in range(3):
+        shutil.copy(many / f"{number:04}.png", tmp_path / "few")
+    with qtbot.waitSignal(indexing.indexing.finished):
+        indexing.indexing.start(str(tmp_path / "few"), str(demo.CLIP), str(tmp_path / "few.index"))
+    demo.show(qtbot, indexing, tmp_path / "few.index")
+    vectors = open_index(tmp_path / "few.index").vectors().copy()
+    for damaged, lost in (("vectors.safetensors", 3), ("manifest.json", 0)):
+        index = Path(shutil.copytree(tmp_path / "few.index", tmp_path / f"{lost}.index"))
+        os.truncate(index / damaged, 300)
+        notices.clear()
+        indexing.opening.open([str(index)])
+        qtbot.waitUntil(lambda: any(notice.serious for notice in notices))
+        told = next(notice for notice in notices if notice.serious)
+        assert told.text.startswith(f"The index {index.name} is damaged: {damaged} cannot be read.")
+        with qtbot.waitSignal(indexing.indexing.finished) as finished:
+            dict(told.actions)["Index again"]()
+        assert finished.args[0].encoded == lost
+        np.testing.assert_allclose(open_index(index).vectors(), vectors, atol=1e-5)
 
 
 def test_that_a_second_folder_waits_for_the_first(qtbot, indexing, many, tmp_path, notices):
