@@ -195,7 +195,10 @@ class _Packer(pickle.Pickler):
         self._folder, self._group, self._once = folder, group, once
 
     def persistent_id(self, value: object) -> SharedArray | None:
-        if not isinstance(value, np.ndarray) or value.nbytes < _INLINE_BYTES or value.dtype.hasobject:
+        if not isinstance(value, np.ndarray) or value.dtype.hasobject:
+            return None
+        # One that is mapped may change while it is read, however small it is.
+        if value.nbytes < _INLINE_BYTES and not isinstance(value, np.memmap):
             return None
         return self._folder.put(value, group=self._group, once=self._once)
 

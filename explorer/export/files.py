@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from uuid import uuid4
 
 from explorer.core.errors import ExplorerError
+
+Report = Callable[[float, str], None]
+"""Called with how far the writing is, 0 to 1, and its stage in words; raises where it is to stop."""
+
+
+def unwatched(_fraction: float, _stage: str) -> None:
+    """A ``Report`` that nobody reads."""
 
 
 @contextmanager

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,12 +13,11 @@ from numpy.typing import NDArray
 
 from explorer.core.labels import Labels, label_of
 from explorer.core.texts import Texts, texts_of
-from explorer.export.files import replacing
+from explorer.export.files import Report, replacing, unwatched
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-Report = Callable[[float, str], None]
 AXES = ("x", "y", "z")
 _BLOCK = 5_000
 
@@ -74,7 +73,7 @@ class RowsToSave:
             yield start, min(start + _BLOCK, len(self.rows))
 
 
-def write_rows(path: Path, data: RowsToSave, report: Report = lambda _fraction, _stage: None) -> None:
+def write_rows(path: Path, data: RowsToSave, report: Report = unwatched) -> None:
     """Write rows in the format that the name's ending says: ``.parquet``, ``.npz``, else CSV.
 
     Columns ``row``, ``label``, ``x``, ``y`` (``z``), ``score``, the table's own, and ``vector``. A

@@ -46,7 +46,7 @@ class Threads(QObject):
         ----------
         title : str
         work : function(report)
-            Touches nothing of Qt and nothing that the window changes meanwhile.
+            Touches no widget, and nothing that the window changes meanwhile.
         cancellable : bool
             False for work that does not call ``report`` often.
         """

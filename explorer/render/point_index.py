@@ -149,13 +149,16 @@ class PointIndex:
         """
         if len(codes) != self.table_rows:
             raise ValueError(f"{len(codes)} colour codes for {self.table_rows} rows")
-        if self._codes is None or self._codes[0] is not codes:
-            self._codes = codes, np.ascontiguousarray(codes, np.uint8)[self.rows]
-        return self._codes[1]
+        kept = self._codes
+        if kept is None or kept[0] is not codes:
+            # A picture that is being saved may ask for others at the same time.
+            kept = self._codes = codes, np.ascontiguousarray(codes, np.uint8)[self.rows]
+        return kept[1]
 
     def has_codes(self, codes: NDArray[np.integer]) -> bool:
         """Whether ``codes_of`` would answer at once."""
-        return self._codes is not None and self._codes[0] is codes
+        kept = self._codes
+        return kept is not None and kept[0] is codes
 
     def sort_codes(self, codes: NDArray[np.integer], slice_rows: int) -> Iterator[None]:
         """Prepare ``codes_of``, pausing after so many rows: all ten million take 80 ms."""

@@ -8,8 +8,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject
-from PySide6.QtGui import QGuiApplication
+from PySide6.QtCore import QObject, Qt
+from PySide6.QtGui import QGuiApplication, QImage
 from PySide6.QtWidgets import QFileDialog
 
 from explorer.commands import Session
@@ -19,7 +19,7 @@ from explorer.core.table import Role
 from explorer.demos import find_demo
 from explorer.document.settings import save_settings
 from explorer.readers.index_files import is_index, is_whole
-from explorer.views.saving import CSV, save_and_tell
+from explorer.views.saving import CSV, save_and_tell, with_ending
 
 if TYPE_CHECKING:
     from explorer.views.main_window import MainWindow
@@ -39,6 +39,7 @@ ROW_FILES = {
     "NumPy arrays (*.npz)": (".npz", False),
     "NumPy arrays with vectors (*.npz)": (".npz", True),
 }
+FORMS = (".svg", ".pdf", ".png")
 COPY_SCALE = 2
 
 
@@ -49,6 +50,9 @@ class FileCommands(QObject):
         super().__init__(window)
         self._window = window
         self._session = session
+        self._closes = False
+        # The window must not go while it is being told what has ended.
+        session.exporting.ended.connect(self._all_saved, Qt.ConnectionType.QueuedConnection)
 
     # Opening
 
@@ -118,32 +122,45 @@ class FileCommands(QObject):
 
     def copy_picture(self) -> None:
         """Put the map with title, legend and query on the clipboard."""
-        from explorer.export.save import to_image
+        figure = self._window.map.picture()
+        if figure is not None:
+            job = self._session.exporting.copy_picture(figure, COPY_SCALE)
+            job.finished.connect(self._put_on_clipboard)
 
-        QGuiApplication.clipboard().setImage(to_image(self._window.map.picture(), COPY_SCALE))
+    def _put_on_clipboard(self, image: QImage) -> None:
+        QGuiApplication.clipboard().setImage(image)
         self._session.notices.tell("The picture is on the clipboard.")
 
     def save_picture(self) -> None:
-        """Save the map with title, legend and query."""
-        from explorer.export.save import save_pdf, save_png, save_svg
-
-        path, chosen = self._ask_where("Save picture", ".png", ";;".join(PICTURES))
-        if path is None:
-            return
+        """Save the map with title, legend and query, as it is seen now."""
         figure = self._window.map.picture()
-        drawings = {".svg": save_svg, ".pdf": save_pdf}
-        wished = next((ending for ending in drawings if ending in chosen), path.suffix.lower())
-        ending = path.suffix.lower() if path.suffix.lower() in drawings else wished
-        if ending in drawings:
-            target = path.with_suffix(ending)
-            save_and_tell(self._session.notices, target, lambda: drawings[ending](figure, target))
-        else:
-            target = path if path.suffix.lower() == ".png" else path.with_name(path.name + ".png")
-            save_and_tell(
-                self._session.notices,
-                target,
-                lambda: save_png(figure, target, PICTURES.get(chosen, COPY_SCALE)),
-            )
+        path, chosen = self._ask_where("Save picture", ".png", ";;".join(PICTURES))
+        if path is None or figure is None:
+            return
+        form = next((form for form in FORMS if form in chosen), ".png")
+        path = with_ending(path, form, FORMS, suggested=".png")
+        self._session.exporting.save_picture(figure, path, PICTURES.get(chosen) or COPY_SCALE)
+
+    def keeps_open(self) -> bool:
+        """Whether the window must stay until files are written; it then goes by itself.
+
+        Asked again, it need not stay. Where a file cannot be written it stays, and says so.
+        """
+        saving = self._session.exporting.saving
+        if not saving or self._closes:
+            self._closes = False
+            return False
+        self._closes = True
+        names = ", ".join(path.name for path in saving)
+        self._session.notices.tell(
+            f"Saving {names}: the window closes when that is done.", ("Close without", self._window.close)
+        )
+        return True
+
+    def _all_saved(self, well: bool) -> None:
+        if self._closes and well:
+            self._window.close()
+        self._closes = False
 
     def save_neighbours(self) -> None:
         """Save the answer's rows as CSV."""
@@ -179,8 +196,7 @@ class FileCommands(QObject):
         if path is None:
             return
         ending, vectors = ROW_FILES.get(chosen, (".csv", False))
-        if path.suffix.lower() not in (".csv", ".parquet", ".npz"):
-            path = path.with_name(path.name + ending)
+        path = with_ending(path, ending, (".csv", ".parquet", ".npz"))
         self._session.exporting.save_rows(path, rows, vectors=vectors)
 
     def _ask_where(self, title: str, suffix: str, filters: str) -> tuple[Path | None, str]:

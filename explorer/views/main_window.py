@@ -361,6 +361,9 @@ class MainWindow(QMainWindow):
             self.selection_dock.hide()
 
     def closeEvent(self, event: QCloseEvent) -> None:
+        if self.files.keeps_open():
+            event.ignore()
+            return
         if self.actions_by_name["only_map"].isChecked():
             self.actions_by_name["only_map"].setChecked(False)
         settings = self.session.settings

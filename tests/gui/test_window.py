@@ -5,10 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
-import pytest
 from map_driver import rest
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QGuiApplication, QImage
+from PySide6.QtGui import QImage
 from PySide6.QtWidgets import QApplication, QPushButton
 from pytestqt.qtbot import QtBot
 from window_driver import lay_out_for_ever, place_of, settle
@@ -67,20 +66,6 @@ def test_that_the_saved_picture_has_the_pixels_asked_for(open_window: MainWindow
     assert figure.title.startswith("words.txt")
 
 
-def test_that_a_drawing_is_saved_in_the_form_chosen(
-    open_window: MainWindow, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for chosen, name, start in (
-        ("PDF page (*.pdf)", "a.pdf", b"%PDF"),
-        ("SVG drawing (*.svg)", "b.svg", b"<?xml"),
-        ("PNG picture, 2× (*.png)", "c.png", b"\x89PNG"),
-    ):
-        typed = tmp_path / Path(name).stem
-        monkeypatch.setattr(open_window.files, "_ask_where", lambda *_, typed=typed, by=chosen: (typed, by))
-        open_window.files.save_picture()
-        assert (tmp_path / name).read_bytes().startswith(start)
-
-
 def test_that_the_saved_picture_has_the_labels_that_are_seen(qtbot: QtBot, open_window: MainWindow) -> None:
     view = open_window.map
     view.zoom(3)
@@ -90,11 +75,6 @@ def test_that_the_saved_picture_has_the_labels_that_are_seen(qtbot: QtBot, open_
     saved = {label.row for label in view.picture().labels}
     assert len(seen) > 5
     assert len(seen ^ saved) <= 0.2 * len(seen)
-
-
-def test_that_the_copied_picture_is_on_the_clipboard(open_window: MainWindow) -> None:
-    open_window.actions_by_name["copy_picture"].trigger()
-    assert QGuiApplication.clipboard().image().width() == open_window.map.picture().viewport.width * 2
 
 
 def test_that_the_layout_moves_stops_is_kept_and_comes_back(qtbot: QtBot, open_window: MainWindow) -> None:
