@@ -43,8 +43,11 @@ class Selecting:
     def select_category(
         self, categories: NDArray[np.integer], category: int, mode: str = Combine.NEW
     ) -> None:
-        """Take in the rows of one category; ``categories`` has a code per row."""
-        self.take(np.flatnonzero(categories == category), mode)
+        """Take in the rows of one category, of those shown; ``categories`` has a code per row."""
+        isolation, rows = self._document.isolation, np.flatnonzero(categories == category)
+        if isolation is not None:
+            rows = np.intersect1d(rows, isolation.rows, assume_unique=True)
+        self.take(rows, mode)
 
     def select_filter(self, mode: str = Combine.NEW) -> None:
         """Take in the rows that the filter's condition holds for."""

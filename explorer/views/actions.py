@@ -86,6 +86,8 @@ MENUS: dict[str, tuple[Entry | str, ...]] = {
     "Selection": (
         Entry("lasso", "Lasso", ("L",)),
         Entry("box", "Box", ("B",)),
+        "menu:combine",
+        SEPARATOR,
         Entry("select_answer", "The answer's rows", ("Ctrl+Shift+A",)),
         Entry("select_filter", "What the filter leaves"),
         SEPARATOR,
@@ -169,6 +171,7 @@ SUBMENUS = {
     "recent": "Open recent",
     "models": "Open from the local model cache",
     "demos": "Demo",
+    "combine": "What is selected next",
     "panels": "Panels",
     "theme": "Theme",
 }

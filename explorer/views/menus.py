@@ -1,4 +1,4 @@
-"""The menus whose entries change: recent files, cached models, demos, panels, theme."""
+"""The menus whose entries change: recent files, cached models, demos, panels, theme, how rows combine."""
 
 from __future__ import annotations
 
@@ -28,7 +28,12 @@ class Menus:
         self._window = window
         self._session = session
         self._files = files
-        for name, fill in (("recent", self._recent), ("models", self._models), ("demos", self._demos)):
+        for name, fill in (
+            ("recent", self._recent),
+            ("models", self._models),
+            ("demos", self._demos),
+            ("combine", self._combine),
+        ):
             menu = actions.menus[name]
             menu.aboutToShow.connect(lambda menu=menu, fill=fill: fill(menu))
             fill(menu)
@@ -57,6 +62,16 @@ class Menus:
         for demo in demos():
             action = menu.addAction(f"{demo.name}  —  {demo.kind}")
             action.triggered.connect(lambda _=False, name=demo.name: self._files.open_demo(name))
+
+    def _combine(self, menu: QMenu) -> None:
+        """How the next rows selected combine with those there are: the choice of the card on the map."""
+        menu.clear()
+        if self._session.document.table is not None:
+            for button in self._window.map.selection.modes.values():
+                action = menu.addAction(button.toolTip(), button.click)
+                action.setCheckable(True)
+                action.setChecked(button.isChecked())
+        _or_nothing(menu, "No table is open")
 
     def _themes(self, menu: QMenu) -> None:
         group = QActionGroup(menu)

@@ -27,6 +27,7 @@ class RowCommands(QObject):
         for dock in window.docks:
             if dock is not window.selection_dock:
                 dock.visibilityChanged.connect(lambda seen, dock=dock: self._dock_seen(dock, seen))
+        window.filter.select_wanted.connect(actions["select_filter"].trigger)
         document = session.document
         document.undo_changed.connect(self._undo_changed)
         document.selection_changed.connect(self._selection_changed)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -9,7 +10,7 @@ import pytest
 from map_driver import box_around, drag, move, pixels, rest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QAbstractButton, QApplication
 from pytestqt.qtbot import QtBot
 from window_driver import place_of
 
@@ -90,6 +91,59 @@ def test_that_the_card_chooses_how_boxes_combine_without_a_key(
     drag(open_window, halves[1])
     left, right = (inside(open_window, half) for half in halves)
     assert set(open_window.session.document.selection.tolist()) == left - right
+
+
+def test_that_an_answer_a_filter_and_a_category_combine_as_chosen(
+    qtbot: QtBot, open_window: MainWindow
+) -> None:
+    session, actions, card = open_window.session, open_window.actions_by_name, open_window.map.selection
+    session.asking.ask("king")
+    qtbot.waitUntil(lambda: session.document.answer is not None)
+    session.filtering.apply("row < 200")
+    answer, left = set(session.document.answer.result.rows.tolist()), set(range(200))
+    code = open_window.map.colours.entries[0][0]
+    alike = set(np.flatnonzero(open_window.map.colours.codes == code).tolist())
+    modes = actions.menus["combine"]
+
+    def choose(number: int) -> None:
+        modes.aboutToShow.emit()
+        modes.actions()[number].trigger()
+        modes.aboutToShow.emit()
+        assert [action.isChecked() for action in modes.actions()] == [each == number for each in range(4)]
+
+    for number, mode, expected in (
+        (1, "add", lambda before, rows: before | rows),
+        (2, "remove", lambda before, rows: before - rows),
+        (3, "intersect", lambda before, rows: before & rows),
+    ):
+        for rows, take in (
+            (answer, actions["select_answer"].trigger),
+            (left, open_window.filter.select.click),
+            (alike, lambda mode=mode: open_window.map.legend.select(code, mode)),
+        ):
+            session.selecting.take(before := np.arange(150, 250))
+            choose(number)
+            take()
+            assert set(session.document.selection.tolist()) == expected(set(before.tolist()), rows)
+    session.selecting.clear()
+    assert card.mode == "new", "a choice that cannot be seen is none"
+    session.isolating.isolate(np.arange(50))
+    open_window.map.legend.select(code)
+    assert set(session.document.selection.tolist()) == alike & set(range(50))
+
+
+def test_that_every_key_named_beside_a_button_is_one(open_window: MainWindow) -> None:
+    keys = {key.toString() for action in open_window.actions() for key in action.shortcuts()}
+    keys |= {"Esc", "Shift", "Alt", "Shift+Alt", "Shift and drag"}
+    open_window.session.selecting.take(np.arange(3))
+    named = [
+        (button.toolTip(), key)
+        for button in open_window.findChildren(QAbstractButton)
+        if (found := re.search(r"\(([^()]+)\)$", button.toolTip()))
+        for key in found[1].split("; ")
+    ]
+    assert len(named) >= 10
+    assert [each for each in named if each[1] not in keys] == []
 
 
 def test_that_shift_and_drag_draws_a_lasso_while_the_pointer_is_in_use(open_window: MainWindow) -> None:

@@ -146,7 +146,9 @@ class Gestures(QObject):
             lambda: session.selecting.toggle(row),
         )
         if document.answer is not None:
-            menu.addAction("Select the answer's rows", lambda: session.selecting.select_query())
+            menu.addAction(
+                "Select the answer's rows", lambda: session.selecting.select_query(self._card.mode)
+            )
         menu.addSeparator()
         menu.addAction("Copy its label", lambda: QGuiApplication.clipboard().setText(name))
         return menu

@@ -10,6 +10,7 @@ from PySide6.QtGui import QColor, QIcon, QPainter, QPixmap
 from PySide6.QtWidgets import QColorDialog, QMenu, QWidget
 
 from explorer.commands import Session
+from explorer.core.selection import Combine
 from explorer.export.figure import Figure
 from explorer.export.legend import LegendLayout, draw_dot, legend_layout
 from explorer.export.text import shown_text
@@ -20,6 +21,12 @@ from explorer.views.theme import current_colours
 SWATCH = 14
 NAMES = ("Blue", "Orange", "Green", "Red", "Violet", "Ochre", "Teal", "Pink", "Moss", "Grey")
 """Of a theme's categories, in their order, and of its quiet text."""
+SELECTING = {
+    Combine.NEW: "Select its rows",
+    Combine.ADD: "Add its rows to the selection",
+    Combine.REMOVE: "Take its rows from the selection",
+    Combine.INTERSECT: "Keep only its rows selected",
+}
 
 
 class LegendTools(QObject):
@@ -120,7 +127,7 @@ class LegendTools(QObject):
         document = self._session.document
         document.set_colouring(replace(document.colouring, hidden=hidden))
 
-    def select(self, code: int, mode: str = "new") -> None:
+    def select(self, code: int, mode: str = Combine.NEW) -> None:
         """Select a code's rows."""
         colours = self._colours()
         if colours is not None:
@@ -142,8 +149,10 @@ class LegendTools(QObject):
         if colouring.hidden:
             menu.addAction("Show all", lambda: self._hide(frozenset()))
         menu.addSeparator()
-        menu.addAction("Select its rows", lambda: self.select(code))
-        menu.addAction("Add its rows to the selection", lambda: self.select(code, "add"))
+        some = len(self._session.document.selection) > 0
+        for mode, text in SELECTING.items():
+            action = menu.addAction(text, lambda mode=mode: self.select(code, mode))
+            action.setEnabled(some or mode is Combine.NEW)
         menu.addSeparator()
         colours = menu.addMenu("Colour")
         theme = current_colours()

@@ -47,8 +47,8 @@ class SelectionCard(QFrame):
         self.all = QPushButton("Show all")
         self.clear = QPushButton("Clear")
         self.invert.setToolTip("Select all other rows")
-        self.alone.setToolTip("Hide all other rows (Ctrl+Return)")
-        self.all.setToolTip("Show all rows again (Ctrl+Shift+H)")
+        self.alone.setToolTip("Hide all other rows (I)")
+        self.all.setToolTip("Show all rows again (Shift+H)")
         self.clear.setToolTip("Select nothing (Esc)")
         line.addWidget(self.count)
         for button in (self.invert, self.alone, self.all, self.clear):
@@ -68,6 +68,11 @@ class SelectionCard(QFrame):
         alt = bool(modifiers & Qt.KeyboardModifier.AltModifier)
         if shift or alt:
             return Combine.INTERSECT if shift and alt else Combine.ADD if shift else Combine.REMOVE
+        return self.mode
+
+    @property
+    def mode(self) -> Combine:
+        """How rows combine where no key says."""
         return next(mode for mode, button in self.modes.items() if button.isChecked())
 
     def use(self, in_use: bool) -> None:
@@ -81,6 +86,9 @@ class SelectionCard(QFrame):
         count = len(document.selection)
         rows = 0 if document.table is None else document.table.listing.rows
         isolation = document.isolation
+        if not count and not self._in_use:
+            # What cannot be seen must not take rows away.
+            self.modes[Combine.NEW].setChecked(True)
         if count:
             text = f"{count:,} of {rows:,} selected"
         else:

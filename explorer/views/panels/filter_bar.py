@@ -32,9 +32,11 @@ class FilterBar(QFrame):
     Signals
     -------
     left : the bar was closed; the map gets the keys.
+    select_wanted : the rows left are to be selected.
     """
 
     left = Signal()
+    select_wanted = Signal()
 
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -51,7 +53,7 @@ class FilterBar(QFrame):
         self.count = QLabel()
         self.count.setFont(figures(self.count.font()))
         self.select = QPushButton("Select")
-        self.select.setToolTip("Select the rows that the condition holds for")
+        self.select.setToolTip("Select the rows that fit; they combine as chosen on the map")
         self.only = QPushButton("Show only these")
         self.only.setToolTip("Hide all other rows")
         self.shut = QToolButton()
@@ -85,7 +87,7 @@ class FilterBar(QFrame):
         self.field.returnPressed.connect(lambda: self._apply(settled=True))
         self.field.gone.connect(self.popup.hide)
         self.popup.chosen.connect(self._take)
-        self.select.clicked.connect(lambda: session.selecting.select_filter())
+        self.select.clicked.connect(self.select_wanted)
         self.only.clicked.connect(self._show_only)
         self.shut.clicked.connect(self.close_bar)
         session.filtering.rejected.connect(self._rejected)
