@@ -12,6 +12,7 @@ from typing import NoReturn
 
 from explorer import __version__
 from explorer.cli.options import Options
+from explorer.core.errors import ExplorerError
 
 PROGRAM = "embedding-explorer"
 COMMANDS = ("demo", "tables", "neighbours", "map", "index", "search", "evaluate", "stages")
@@ -70,8 +71,10 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
 
     Raises
     ------
+    ExplorerError
+        Where the call is wrong.
     SystemExit
-        With status 2 where the call is wrong (said on standard error), 0 after ``--help``.
+        With status 0 after ``--help`` and ``--version``.
     """
     command, rest = _split(list(arguments))
     parser = _PARSERS[command]()
@@ -109,7 +112,9 @@ def _path(argument: str) -> Path:
 
 class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
-        super().error(message.replace(_SHIELD, ""))
+        """Complain of a wrong call as of everything else, instead of in two lines of argparse's."""
+        words = message.replace(_SHIELD, "").removeprefix("argument ")
+        raise ExplorerError(f"{words[0].upper()}{words[1:]}.", f"Call it as {self.usage}")
 
 
 def _parser(command: str, usage: str, description: str) -> argparse.ArgumentParser:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import argparse
+from difflib import get_close_matches
 
 from explorer.cli.display import require_window
+from explorer.cli.parser import COMMANDS
 from explorer.cli.printing import print_columns, print_json
 from explorer.cli.writing import require_writable
 from explorer.core.errors import ExplorerError
@@ -19,7 +21,9 @@ def run(call: argparse.Namespace) -> int:
     files = call.files if demo is None else [demo.path]
     for path in files:
         if not path.exists():
-            raise ExplorerError(f"There is no file {path}.")
+            meant = get_close_matches(str(path), COMMANDS, 1)
+            hint = f"Was the command {meant[0]} meant?" if meant else ""
+            raise ExplorerError(f"There is no file {path}.", hint)
     if call.screenshot is not None:
         require_writable(call.screenshot)
     require_window()

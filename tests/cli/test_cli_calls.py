@@ -1,4 +1,4 @@
-"""Wrong calls: the parser's usage line and one sentence, status 2, nothing on standard output."""
+"""Wrong calls: one sentence of what is wrong and how to call it, status 2, nothing on standard output."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from explorer.cli.parser import _split, parse
         (["tables"], "the following arguments are required: FILE"),
         (["tables", "a", "b"], "unrecognized arguments: b"),
         (["neighbours", "a"], "the following arguments are required: QUERY"),
-        (["neighbours", "a", "q", "-k", "0"], "argument -k: '0' is not a whole number above 0"),
-        (["neighbours", "a", "q", "-k", "-1"], "argument -k: '-1' is not a whole number above 0"),
-        (["neighbours", "a", "q", "-k", "ten"], "argument -k: 'ten' is not a whole number above 0"),
-        (["neighbours", "a", "q", "-k"], "argument -k: expected one argument"),
-        (["neighbours", "a", "q", "--metric", "manhattan"], "argument --metric: invalid choice: 'manhattan'"),
-        (["tables", "a", "--device", "tpu"], "argument --device: invalid choice: 'tpu'"),
+        (["neighbours", "a", "q", "-k", "0"], "-k: '0' is not a whole number above 0"),
+        (["neighbours", "a", "q", "-k", "-1"], "-k: '-1' is not a whole number above 0"),
+        (["neighbours", "a", "q", "-k", "ten"], "-k: 'ten' is not a whole number above 0"),
+        (["neighbours", "a", "q", "-k"], "-k: expected one argument"),
+        (["neighbours", "a", "q", "--metric", "manhattan"], "--metric: invalid choice: 'manhattan'"),
+        (["tables", "a", "--device", "tpu"], "--device: invalid choice: 'tpu'"),
         (["tables", "a", "--labels-header", "maybe"], "'maybe' is neither yes nor no"),
-        (["tables", "a", "--labels"], "argument --labels: expected one argument"),
+        (["tables", "a", "--labels"], "--labels: expected one argument"),
         (["map", "a"], "the following arguments are required: -o/--output"),
         (["map", "a", "-o", "b.jpg"], "'b.jpg' ends in none of .png, .csv, .npz"),
         (["map", "a", "-o", "png"], "'png' ends in none of .png, .csv, .npz"),
@@ -33,7 +33,7 @@ from explorer.cli.parser import _split, parse
         (["map", "a", "-o", "b.png", "--size", "0x9"], "'0x9' has a side below 64 or above 16384"),
         (["map", "a", "-o", "b.png", "--seed", "-4"], "'-4' is not a whole number from 0 to 4294967295"),
         (["map", "a", "-o", "b.png", "--seed", "1.5"], "'1.5' is not a whole number from 0 to 4294967295"),
-        (["map", "a", "-o", "b.png", "--method", "tsne"], "argument --method: invalid choice: 'tsne'"),
+        (["map", "a", "-o", "b.png", "--method", "tsne"], "--method: invalid choice: 'tsne'"),
         (["demo", "a", "b"], "unrecognized arguments: b"),
         (["tables", "a", "--", "-b"], "unrecognized arguments: -b"),
         (["stages"], "the following arguments are required: FILE"),
@@ -42,12 +42,19 @@ from explorer.cli.parser import _split, parse
         (["--table", "neighbours", "a", "-k", "3"], "unrecognized arguments: -k 3"),
     ],
 )
-def test_that_a_wrong_call_gets_the_usage_line_and_a_sentence(call, arguments, complaint):
+def test_that_a_wrong_call_gets_one_sentence_that_says_how_to_call_it(call, arguments, complaint):
     said = call(*arguments)
     assert (said.status, said.out) == (2, "")
-    usage, error = said.err.splitlines()
-    assert usage.startswith("usage: embedding-explorer ")
-    assert complaint in error
+    (sentence,) = said.err.splitlines()
+    assert sentence.startswith("embedding-explorer: ")
+    assert complaint.lower() in sentence.lower()
+    assert re.search(r"; call it as embedding-explorer .*\[options\]\.$", sentence)
+
+
+def test_that_a_misspelled_command_is_told_from_a_file_that_is_not_there(call):
+    said = call("neighbors", "a", "b")
+    assert said.err == "embedding-explorer: There is no file neighbors; was the command neighbours meant?\n"
+    assert call("words.bin").err == "embedding-explorer: There is no file words.bin.\n"
 
 
 def test_that_version_and_help_are_answers(call):
