@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from PySide6.QtCore import QObject
 
 from explorer.commands.notices import Notices
+from explorer.core.listing import TableListing
 from explorer.core.placement import MOST_ROWS, place_vectors
 from explorer.core.results import Metric
 from explorer.core.stages import Of, Stage, StageRun, TokenComparison
@@ -73,17 +74,20 @@ class TokenPaths(QObject):
     def find(self) -> None:
         """Look for the rows nearest to each stage's rows, where they are of the table's width."""
         run, table = self._document.model_view.run, self._document.table
-        stages = [] if run is None or table is None else _placeable(run, table.listing.dim)
+        stages = [] if run is None or table is None else _placeable(run, table.listing)
         if run is None or table is None or not stages:
             self._look(None)
             return
+        stages = [stage for stage in stages if self._followed in _places_in(stage)] or stages
         tokens = self._tokens(stages, MOST_WORK // (table.listing.rows * table.listing.dim))
-        sequence = run.stages.sequence(stages[0].of)[stages[0].first :]
+        sequence = run.stages.sequence(stages[0].of)
         self._look(
             _Ways(
                 tuple(sequence[token].label for token in tokens),
                 tuple(stage.name for stage in stages),
-                np.concatenate([_values(stage)[tokens.start : tokens.stop] for stage in stages]),
+                np.concatenate(
+                    [_values(each)[tokens.start - each.first : tokens.stop - each.first] for each in stages]
+                ),
             )
         )
 
@@ -129,14 +133,13 @@ class TokenPaths(QObject):
             self._placing = None
 
     def _tokens(self, stages: list[Stage], most: int) -> range:
-        """Which places to look for, so that there are no more than so many vectors."""
-        count = min(len(_values(stage)) for stage in stages)
-        first = stages[0].first
-        if self._followed is not None and first <= self._followed < first + count:
-            wanted = range(self._followed - first, self._followed - first + 1)
-        else:
-            wanted = range(min(count, MOST_PATHS))
-        return wanted[: most // len(stages)]
+        """Which places to look for, all with a row in each stage, and no more than so many vectors."""
+        places = [_places_in(stage) for stage in stages]
+        shared = range(max(each.start for each in places), min(each.stop for each in places))
+        followed = self._followed
+        if followed is not None and followed in shared:
+            shared = range(followed, followed + 1)
+        return shared[: min(MOST_PATHS, most // len(stages))]
 
     def _place(self) -> None:
         """Put the tokens' ways onto the map, once it does not move."""
@@ -154,18 +157,29 @@ def _values(stage: Stage) -> NDArray[np.float32]:
     return stage.values
 
 
-def _placeable(run: StageRun, dim: int) -> list[Stage]:
-    """Stages with a row a place, of a table's width, all of the same sequence."""
+def _places_in(stage: Stage) -> range:
+    """The places of its sequence that a stage has a row for: a class token comes after the patches."""
+    return range(stage.first, stage.first + len(_values(stage)))
+
+
+def _placeable(run: StageRun, table: TableListing) -> list[Stage]:
+    """Stages with a row a place, of a table's width, all of the same sequence.
+
+    None on a table that the tokens are no rows of: a translator's other side, or phrases.
+    """
+    choices = next((stage.shape[1] for stage in run.stages.stages if stage.name == "one-hot"), table.rows)
+    if choices != table.rows:
+        return []
     found = [
         stage
         for stage in run.stages.stages
-        if stage.values is not None and stage.values.ndim == 2 and stage.values.shape[1] == dim
+        if stage.values is not None and stage.values.ndim == 2 and stage.values.shape[1] == table.dim
     ]
     # A caption's words belong among the table's; the patches of its picture only where there are none.
     first = next((stage for stage in found if stage.of is Of.TOKENS), found[0] if found else None)
     if first is None:
         return []
-    return [stage for stage in found if stage.of is first.of and stage.first == first.first]
+    return [stage for stage in found if stage.of is first.of]
 
 
 def _paths(ways: _Ways, places: NDArray[np.float32]) -> tuple[TokenPath, ...]:

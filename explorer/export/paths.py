@@ -15,7 +15,7 @@ WIDTH = 1.6
 DOT, LAST_DOT = 2.2, 4.0
 GAP = 6.0
 """Between a way's end and its name, in points."""
-_LINES = 4  # that a name gives way by, up or down, to those of ways that end at the same place
+_LINES = 3  # that a name gives way by, up or down, to those of ways that end at the same place
 
 
 def draw_paths(painter: QPainter, figure: Figure) -> None:
@@ -63,7 +63,7 @@ def _draw_name(painter: QPainter, figure: Figure, path: MapPath, colour: QColor,
 
 
 def path_label_boxes(figure: Figure) -> list[QRectF | None]:
-    """Where the ways' names lie, in points: beside their ends, none over another; None without a place."""
+    """Where the ways' names lie, in points: beside their ends, none over another; None without room."""
     metrics = QFontMetricsF(font(RESULT_SIZE, bold=True))
     screen = QRectF(0, 0, figure.viewport.width, figure.viewport.height)
     boxes: list[QRectF | None] = []
@@ -75,7 +75,7 @@ def path_label_boxes(figure: Figure) -> list[QRectF | None]:
         places = _beside(stages[-1], metrics.horizontalAdvance(_name(path)), metrics.height())
         seen = [place for place in places if screen.contains(place)] or places
         taken = [box for box in boxes if box is not None]
-        boxes.append(next((each for each in seen if not any(map(each.intersects, taken))), seen[0]))
+        boxes.append(next((each for each in seen if not any(map(each.intersects, taken))), None))
     return boxes
 
 

@@ -66,10 +66,13 @@ def test_that_its_name_stands_beside_its_end_and_never_outside() -> None:
 @pytest.mark.parametrize("x", [200, 385])
 def test_that_names_of_ways_that_end_at_one_place_do_not_lie_over_each_other(x: int) -> None:
     boxes = path_label_boxes(figure(*(way((50, 80), (x, 80), label=f"word {n}") for n in range(6))))
-    for number, box in enumerate(boxes):
+    shown = [box for box in boxes if box is not None]
+    assert boxes[0] is not None
+    assert len(shown) >= 5
+    for number, box in enumerate(shown):
         assert box.left() >= 0
         assert box.right() <= WIDTH
-        assert not any(box.intersects(other) for other in boxes[:number])
+        assert not any(box.intersects(other) for other in shown[:number])
 
 
 def test_that_no_way_crosses_out_the_name_of_another() -> None:

@@ -60,6 +60,7 @@ def test_that_a_translator_reads_both_sides_and_wraps_a_text_on_request(
     assert panel.attention.kinds.currentText() == "Cross-attention"
     assert panel.attention.words.text().startswith("how</w> looks most at ")
     assert card_shapes(panel)["after decoder layer 2"] == "3 × 32"
+    assert panel._session.document.token_paths == (), "on the map is the other side's table"
     panel.form.side.setCurrentIndex(0)
     panel.form.side.activated.emit(0)
     assert panel.form.source.isHidden()
@@ -179,6 +180,12 @@ def test_that_odd_pictures_are_run_or_refused_in_words(
         assert "broken.png cannot be used as a picture" in panel.remark.text().replace("\u200b", "")
     else:
         assert card_shapes(panel)["with position"] == "65 × 16"
+        qtbot.waitUntil(lambda: len(document.token_paths) == 24)
+        first = document.token_paths[0]
+        assert (first.label, first.stages[:2]) == ("patch 1,1", ("patches projected", "with position"))
+        panel.follow(0)
+        qtbot.waitUntil(lambda: [path.label for path in document.token_paths] == ["class token"])
+        assert document.token_paths[0].stages[0] == "with position"
     assert panel.form.field.isHidden()
 
 
