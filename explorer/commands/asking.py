@@ -370,11 +370,6 @@ class Asking(QObject):
         (folder / "pasted picture").write_bytes(data)
         self.ask_picture(str(folder / "pasted picture"), text=text)
 
-    def remove_pictures(self, text: str = "") -> None:
-        """Take the attached pictures away, and ask the text alone."""
-        self._document.set_query_pictures(())
-        self.ask(text)
-
     def more_like(self, row: int) -> None:
         """Ask for what is nearest to a row's picture."""
         self.ask_row(row)

@@ -72,12 +72,3 @@ def _cells_crossed(index: PointIndex, ring: NDArray[np.float64]) -> NDArray[np.b
     crossed[[0, -1]] = True
     crossed[:, [0, -1]] = True
     return crossed.reshape(-1)
-
-
-def rows_in_box(
-    xy: NDArray[np.float32], corner: tuple[float, float], opposite: tuple[float, float]
-) -> NDArray[np.int64]:
-    """The rows inside a rectangle given by two opposite corners in data coordinates, its edges included."""
-    (x0, x1), (y0, y1) = sorted((corner[0], opposite[0])), sorted((corner[1], opposite[1]))
-    x, y = xy[:, 0], xy[:, 1]
-    return np.flatnonzero((x >= x0) & (x <= x1) & (y >= y0) & (y <= y1))

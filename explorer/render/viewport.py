@@ -101,10 +101,6 @@ class Viewport:
         """The picture moved by so many pixels, as when dragged."""
         return replace(self, x=self.x - dx / self.scale, y=self.y + dy / self.scale)
 
-    def resized(self, width: int, height: int) -> Viewport:
-        """Another size, same middle, same scale."""
-        return replace(self, width=width, height=height)
-
     def magnified(self, ratio: float) -> Viewport:
         """The same picture with ``ratio`` times the pixels in each direction (high DPI, exports)."""
         return replace(

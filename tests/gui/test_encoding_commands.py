@@ -98,8 +98,8 @@ def test_that_a_picture_and_a_text_are_asked_together(qtbot, scenes, tmp_path):
     assert dropped.result.scores[0] == pytest.approx(1, abs=1e-5)
     both = next_answer(qtbot, scenes, lambda: scenes.asking.ask("a black background"))
     assert both.question.title == "a black background + dropped.png"
-    text = next_answer(qtbot, scenes, lambda: scenes.asking.remove_pictures("a black background"))
-    assert scenes.document.query_pictures == ()
+    scenes.document.set_query_pictures(())
+    text = next_answer(qtbot, scenes, lambda: scenes.asking.ask("a black background"))
     unit = dropped.query_vector + text.query_vector
     np.testing.assert_allclose(both.query_vector, unit, atol=1e-6)
     pasted = next_answer(qtbot, scenes, lambda: scenes.asking.paste_picture(data))

@@ -118,10 +118,6 @@ class Failed(Reply):
         return (WorkerLost if self.lost else ExplorerError)(self.message, self.hint, self.detail)
 
 
-Final = Done | Stopped | Failed
-"""One of these ends every request."""
-
-
 @dataclass(frozen=True)
 class Ready:
     """A worker has loaded its libraries; sent again after a restart."""

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from explorer.render.point_index import PointIndex
-from explorer.render.selection import rows_in_box, rows_in_polygon
+from explorer.render.selection import rows_in_polygon
 
 SQUARE = np.array([[0, 0], [10, 0], [10, 10], [0, 10]], float)
 
@@ -28,7 +28,6 @@ def test_that_rows_without_a_place_are_in_no_lasso():
     bad = [[np.nan, 5], [5, np.nan], [np.inf, 5], [5, -np.inf], [1e30, 1e30]]
     xy = np.array([*bad, [5, 5]], np.float32)
     assert rows_in_polygon(xy, SQUARE).tolist() == [5]
-    assert rows_in_box(xy, (0, 0), (10, 10)).tolist() == [5]
 
 
 def test_that_a_hole_made_by_crossing_is_not_inside():
@@ -68,12 +67,6 @@ def test_that_neighbouring_lassos_share_no_row_and_lose_none():
     right = left + np.array([5, 0])
     parts = np.concatenate([rows_in_polygon(xy, left), rows_in_polygon(xy, right)])
     assert np.array_equal(np.sort(parts), rows_in_polygon(xy, SQUARE))
-
-
-def test_that_a_box_holds_its_edges_whichever_corner_comes_first():
-    xy = np.array([[0, 0], [10, 10], [10.01, 5], [5, 5]], np.float32)
-    for corners in (((0, 0), (10, 10)), ((10, 0), (0, 10)), ((10, 10), (0, 0))):
-        assert rows_in_box(xy, *corners).tolist() == [0, 1, 3]
 
 
 @settings(max_examples=60, deadline=None)
