@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from explorer.export.figure import DIMMED, FOCUS_RADIUS, RESULT_RADIUS, Figure
 from explorer.render.density import Counts, density_colours, draw_grid, fullest
-from explorer.render.points import Points, by_depth
+from explorer.render.points import Points, by_depth, reach_of, sample_by_depth
 from explorer.render.raster import Dots, Layer, Raster, ground_of
 from explorer.render.viewport import Viewport
 
@@ -78,7 +78,7 @@ def draw_in_slices(
     dots, index = figure.dots.magnified(ratio), figure.index
     dims = figure.dims_all or len(figure.selected) > 0
     faint = Dots(dots.radius, dots.opacity * DIMMED) if dims else dots
-    parts = _everything(figure, view, faint, step, most)
+    parts = _everything(figure, view, faint, step, most, slice_rows)
     if not figure.density:
         raster.clear(ground)
         yield from _draw_discs(figure, raster, view, parts, slice_rows, hits)
@@ -100,8 +100,9 @@ def draw_in_slices(
 
 def rows_to_draw(figure: Figure) -> int:
     """About how many rows the figure's points are: those in view, where an index knows."""
-    if figure.order is not None:
-        return len(figure.order) + len(figure.selected)
+    drawn = figure.sample if figure.sample is not None else figure.order
+    if drawn is not None:
+        return len(drawn) + len(figure.selected)
     if figure.index is None or figure.depth is not None:
         return len(figure.xy) + len(figure.selected)
     seen = figure.index.count(figure.index.bounds(figure.viewport))
@@ -141,22 +142,48 @@ def _selected(figure: Figure, dots: Dots, step: int, most: int | None, slice_row
         yield replace(points, share=1 / every), strong
 
 
-def _everything(figure: Figure, view: Viewport, dots: Dots, step: int, most: int | None) -> Parts:
-    if figure.index is not None and figure.order is None and figure.depth is None:
+def _everything(
+    figure: Figure, view: Viewport, dots: Dots, step: int, most: int | None, slice_rows: int | None
+) -> Parts:
+    flat = figure.depth is None or (figure.density and figure.sample is None)
+    if figure.index is not None and figure.order is None and flat:
         yield Points.seen(figure.index, figure.codes, view, dots.radius + 1, most), dots
         return
     count = len(figure.xy) if figure.order is None else len(figure.order)
     step = step if most is None else max(step, -(-count // max(most, 1)))
     if figure.depth is not None:
-        bands = by_depth(figure.xy, figure.codes, figure.depth, DEPTH_BANDS, step, figure.order)
-        for points, near in zip(bands, np.linspace(0, 1, DEPTH_BANDS), strict=True):
-            radius = dots.radius * (FAR_RADIUS + (NEAR_RADIUS - FAR_RADIUS) * near)
-            opacity = dots.opacity * (FAR_OPACITY + (NEAR_OPACITY - FAR_OPACITY) * near)
-            yield points, Dots(radius, opacity)
+        yield from _in_depth(figure, figure.depth, dots, step, most, slice_rows)
     elif figure.order is not None:
         yield Points.some(figure.xy, figure.codes, figure.order, step), dots
     else:
         yield Points.all(figure.xy, figure.codes, step), dots
+
+
+def _in_depth(
+    figure: Figure,
+    depth: NDArray[np.float32],
+    dots: Dots,
+    step: int,
+    most: int | None,
+    slice_rows: int | None,
+) -> Parts:
+    """Far rows below near ones; they are sorted a slice at a time, before any is drawn."""
+    slices: list[list[Points]] = []
+    if figure.sample is not None:
+        slices.append(sample_by_depth(figure.sample, figure.codes, DEPTH_BANDS, most))
+    elif slice_rows is None or figure.order is not None:
+        slices.append(by_depth(figure.xy, figure.codes, depth, DEPTH_BANDS, step, figure.order))
+    else:
+        reach = reach_of(depth)
+        for begin in range(0, len(depth), slice_rows):
+            rows = np.arange(begin, min(begin + slice_rows, len(depth)))
+            slices.append(by_depth(figure.xy, figure.codes, depth, DEPTH_BANDS, step, rows, reach))
+            yield replace(slices[-1][0], spans=slices[-1][0].spans[:0]), dots
+    for band, near in enumerate(np.linspace(0, 1, DEPTH_BANDS)):
+        radius = dots.radius * (FAR_RADIUS + (NEAR_RADIUS - FAR_RADIUS) * near)
+        opacity = dots.opacity * (FAR_OPACITY + (NEAR_OPACITY - FAR_OPACITY) * near)
+        for bands in slices:
+            yield bands[band], Dots(radius, opacity)
 
 
 def _claims(figure: Figure, ratio: float) -> list[Layer]:

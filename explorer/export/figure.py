@@ -20,6 +20,7 @@ from explorer.export.marks import (
 from explorer.render.palette import LIGHT, RGB, Theme
 from explorer.render.point_index import PointIndex
 from explorer.render.raster import Dots
+from explorer.render.sample import Sample
 from explorer.render.viewport import Viewport
 
 __all__ = [
@@ -85,6 +86,9 @@ class Figure:
     depth : float32 array, shape (rows,), optional
         How near each row is, where ``xy`` is a view of three dimensions (``explorer.render.camera``):
         near rows lie above far ones, which are smaller and fainter.
+    sample : Sample, optional
+        While many rows are turned: those that are drawn. ``xy`` and ``depth`` of others are not up to
+        date, but for rows with a mark or a name.
     paths : tuple of MapPath
         Ways over the map, above the points; the first on top.
     thumbnails : tuple of Thumbnail
@@ -114,6 +118,7 @@ class Figure:
     density: bool = False
     index: PointIndex | None = None
     depth: NDArray[np.float32] | None = None
+    sample: Sample | None = None
     paths: tuple[MapPath, ...] = ()
     thumbnails: tuple[Thumbnail, ...] = ()
     regions: tuple[RegionLabel, ...] = ()

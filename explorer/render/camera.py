@@ -8,7 +8,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from explorer.render._arrays import as_rows
+
 STEEPEST = math.pi / 2
+_ALL = np.empty(0, np.int64)
 
 
 @dataclass(frozen=True)
@@ -50,6 +53,7 @@ def project(
     camera: Camera,
     out: tuple[NDArray[np.float32], NDArray[np.float32]] | None = None,
     centre: tuple[float, float, float] | None = None,
+    rows: NDArray[np.int64] | None = None,
 ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
     """Where the rows lie on the map, and how near to the viewer.
 
@@ -62,6 +66,8 @@ def project(
         Written instead of new ones.
     centre : three floats, optional
         The point to turn about, which stays where it is; without it, ``middle(xyz)``.
+    rows : int64 array, optional
+        Only these rows are looked for; ``out`` keeps what it has of others.
 
     Returns
     -------
@@ -77,7 +83,10 @@ def project(
     if out is None:
         out = np.empty((len(places), 2), np.float32), np.empty(len(places), np.float32)
     xy, depth = out
-    turn(places, camera.axes, np.array(middle(places) if centre is None else centre, np.float64), xy, depth)
+    about = np.array(middle(places) if centre is None else centre, np.float64)
+    if rows is None or len(rows):
+        wanted = _ALL if rows is None else as_rows(rows, len(places))
+        turn(places, wanted, camera.axes, about, xy, depth)
     return xy, depth
 
 

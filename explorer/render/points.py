@@ -9,9 +9,11 @@ from numpy.typing import NDArray
 
 from explorer.render._arrays import as_points, as_rows
 from explorer.render.point_index import SAMPLED, PointIndex, split
+from explorer.render.sample import Sample
 from explorer.render.viewport import Viewport
 
 SELDOM = 0.25
+MOST_ASKED = 50_000
 
 _IN_PLACE = np.empty(0, np.int32)
 
@@ -102,6 +104,7 @@ def by_depth(
     bands: int,
     step: int = 1,
     rows: NDArray[np.integer] | None = None,
+    reach: tuple[float, float] | None = None,
 ) -> list[Points]:
     """Rows in bands of equal thickness, the farthest band first; inside of a band in their own order.
 
@@ -116,6 +119,8 @@ def by_depth(
         Only every ``step``-th row.
     rows : integer array, optional
         Only these rows.
+    reach : two floats, optional
+        From where to where the bands are; without it, ``reach_of(depth)``.
     """
     from explorer.render.kernels import sort_by_depth
 
@@ -125,17 +130,27 @@ def by_depth(
         raise ValueError(f"{len(near)} depths for {len(places)} rows")
     chosen = np.arange(0, len(places), step) if rows is None else as_rows(rows[::step], len(places))
     order, starts = np.empty(len(chosen), np.int32), np.zeros(bands + 1, np.int64)
-    sort_by_depth(near, chosen, bands, order, starts)
+    low, high = reach_of(near) if reach is None else reach
+    sort_by_depth(near, chosen, low, high, bands, order, starts)
     order = order[: starts[-1]]
     sorted_xy, sorted_codes = places[order], colours[order]
-    return [
-        Points(
-            sorted_xy,
-            sorted_codes,
-            order,
-            np.array([[starts[band], starts[band + 1]]], np.int64),
-            1,
-            1 / step,
-        )
-        for band in range(bands)
-    ]
+    spans = [np.array([[starts[band], starts[band + 1]]], np.int64) for band in range(bands)]
+    return [Points(sorted_xy, sorted_codes, order, span, 1, 1 / step) for span in spans]
+
+
+def reach_of(depth: NDArray[np.floating]) -> tuple[float, float]:
+    """From where to where rows lie, by a sample of them; some may lie a little beyond."""
+    sample = depth[:: max(len(depth) // MOST_ASKED, 1)]
+    sample = sample[np.isfinite(sample)]
+    return (float(sample.min()), float(sample.max())) if len(sample) else (0.0, 0.0)
+
+
+def sample_by_depth(
+    sample: Sample, codes: NDArray[np.integer], bands: int, most: int | None = None
+) -> list[Points]:
+    """The same of a sample, or of about ``most`` rows of it."""
+    step = 1 if most is None else max(-(-len(sample) // max(most, 1)), 1)
+    rows = sample.rows[::step]
+    found = by_depth(sample.xy[::step], codes[rows], sample.depth[::step], bands)
+    named = rows.astype(np.int32)[found[0].rows]
+    return [replace(points, rows=named, share=sample.share / step) for points in found]

@@ -11,8 +11,10 @@ from pytestqt.qtbot import QtBot
 from window_driver import lay_out_for_ever, settle
 
 from explorer.document.staging import TokenPath
+from explorer.export.figure import Figure
 from explorer.render.camera import Camera, project
 from explorer.views.main_window import MainWindow
+from explorer.views.map import places as places_module
 from explorer.views.map.canvas import Tool
 
 
@@ -47,6 +49,36 @@ def test_that_what_is_drawn_is_the_projection_of_the_positions(turning: MainWind
     xy, depth = project(document.positions, camera)
     np.testing.assert_allclose(figure.xy, xy, atol=1e-5)
     np.testing.assert_allclose(figure.depth, depth, atol=1e-5)
+
+
+def test_that_many_rows_are_turned_as_a_sample_and_rest_as_a_whole(
+    qtbot: QtBot, turning: MainWindow, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(places_module, "MOST_TURNING", 100)
+    document, item, seen = turning.session.document, turning.map.canvas.item, []
+    show = item.show_figure
+
+    def show_and_look(figure: Figure, **how: bool) -> None:
+        show(figure, **how)
+        if figure.sample is not None:
+            rows = np.concatenate([figure.results, figure.sample.rows, [each.row for each in figure.labels]])
+            xy, _ = project(document.positions, turning.map.camera)
+            np.testing.assert_allclose(figure.sample.xy, xy[figure.sample.rows], atol=1e-5)
+            named = np.setdiff1d(rows, figure.sample.rows)
+            np.testing.assert_allclose(figure.xy[named], xy[named], atol=1e-5)
+            seen.append((len(figure.sample), figure.sample.share, len(named)))
+
+    monkeypatch.setattr(item, "show_figure", show_and_look)
+    turning.session.asking.ask("king - man + woman")
+    qtbot.waitUntil(lambda: document.answer is not None)
+    drag(turning, [QPoint(300, 300), QPoint(350, 320), QPoint(390, 350)])
+    rest(qtbot, turning)
+    assert seen
+    assert all(drawn == 100 and 0 < share < 1 and named > 20 for drawn, share, named in seen)
+    xy, depth = project(document.positions, turning.map.camera)
+    assert item.figure.sample is None
+    np.testing.assert_allclose(item.figure.xy, xy, atol=1e-5)
+    np.testing.assert_allclose(item.figure.depth, depth, atol=1e-5)
 
 
 def test_that_the_other_button_moves_and_arrow_keys_turn(turning: MainWindow) -> None:

@@ -54,19 +54,17 @@ def sort_into_cells(
         places[place, 0], places[place, 1] = xy[rows[place], 0], xy[rows[place], 1]
 
 
-@compiled("float32[] int64[] int64 int32[]! int64[]!")
+@compiled("float32[] int64[] float64 float64 int64 int32[]! int64[]!")
 def sort_by_depth(
     depth: NDArray[np.float32],
     chosen: NDArray[np.int64],
+    low: float,
+    high: float,
     bands: int,
     order: NDArray[np.int32],
     starts: NDArray[np.int64],
 ) -> None:
-    """Counting sort of the chosen rows into bands from the least depth to the greatest."""
-    low, high = np.inf, -np.inf
-    for row in chosen:
-        if np.isfinite(depth[row]):
-            low, high = min(low, depth[row]), max(high, depth[row])
+    """Counting sort of the chosen rows into bands from one depth to another; first and last take the rest."""
     per_depth = bands / (high - low) if high > low else 0.0
     at = np.zeros(bands + 1, np.int64)
     for fill in range(2):

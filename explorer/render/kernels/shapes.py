@@ -54,20 +54,23 @@ def inside_polygon(xy: NDArray[np.float32], corners: NDArray[np.float64], inside
         inside[row] = odd
 
 
-@compiled("float32[,] float64[,] float64[] float32[,]! float32[]!")
+@compiled("float32[,] int64[] float64[,] float64[] float32[,]! float32[]!")
 def turn(
     xyz: NDArray[np.float32],
+    rows: NDArray[np.int64],
     axes: NDArray[np.float64],
     centre: NDArray[np.float64],
     xy: NDArray[np.float32],
     depth: NDArray[np.float32],
 ) -> None:
-    """Rotate about a centre, which keeps its place."""
+    """Rotate some rows, or all where none is named, about a centre, which keeps its place."""
     a, b, c = axes[0, 0], axes[0, 1], axes[0, 2]
     d, e, f = axes[1, 0], axes[1, 1], axes[1, 2]
     g, h, i = axes[2, 0], axes[2, 1], axes[2, 2]
     x0, y0, z0 = centre[0], centre[1], centre[2]
-    for row in range(len(xyz)):
+    some = len(rows) > 0
+    for at in range(len(rows) if some else len(xyz)):
+        row = rows[at] if some else at
         x, y, z = xyz[row, 0] - x0, xyz[row, 1] - y0, xyz[row, 2] - z0
         xy[row, 0] = a * x + b * y + c * z + x0
         xy[row, 1] = d * x + e * y + f * z + y0

@@ -38,6 +38,7 @@ NOTE_SIZE = 16
 """No letter of the map's title is larger, in points."""
 FAINT_TO_STRONG = np.linspace(0.06, 0.9, 64)
 FILE_NAMES = "file names"
+_NO_ROWS = np.empty(0, np.int64)
 
 IndexOf = Callable[[NDArray[np.float32]], PointIndex | None]
 """The index of some positions, where there is one already."""
@@ -111,18 +112,21 @@ class FigureMaker:
             The view goes on moving: fewer new labels will do.
         """
         document, colours = self._document, self.colours
-        table, shown = document.table, self.places.shown()
+        table, standing = document.table, self._standing_out()
+        order = self._order(standing)
+        shown = self._shown(standing, order, hover) if moving else self.places.shown()
         if table is None or shown is None or colours is None or len(colours.codes) != len(shown.xy):
             return None
-        xy, standing = shown.xy, self._standing_out()
+        xy = shown.xy
         if titled and document.stage is LayoutStage.MOVING:
             xy = xy.copy()  # what is painted and saved meanwhile stays as it was seen
-        index = self._index_of(xy)
+        index = self._index_of(xy) if shown.sample is None else None
         dots = dots_for(self._rows_shown, view.width, view.height, view.scale / self.fitted_scale)
         self._dense = self._shows_density(index, view, dots)
         figure = Figure(
             xy=xy,
             depth=shown.depth,
+            sample=shown.sample,
             codes=colours.codes,
             palette=colours.palette,
             viewport=view,
@@ -144,7 +148,6 @@ class FigureMaker:
         if self._pictures is not None:
             nearness = view.scale / self.fitted_scale
             figure = self._pictures.added_to(figure, nearness, _covered(figure, obstacles), moving=moving)
-        order = self._order(standing)
         if order is not self._named:
             self._named, self._placement = order, None
         if index is None and order is not None:
@@ -164,6 +167,19 @@ class FigureMaker:
             moving=moving,
         )
         return figure
+
+    def _shown(
+        self, standing: NDArray[np.int64], order: NDArray[np.int64] | None, hover: int | None
+    ) -> Shown | None:
+        """Where rows are in a picture that moves, those with a mark or a name among them."""
+        if self._shows_pictures or len(standing) > MOST_LOOKED_AT:
+            return self.places.shown()
+        answer = self._document.answer
+        named = _NO_ROWS if order is None else order[:MOST_LOOKED_AT]
+        results = _NO_ROWS if answer is None else answer.result.rows[:SHOWN_RESULTS]
+        focus = None if answer is None else answer.question.focus
+        single = np.array([row for row in (hover, focus) if row is not None], np.int64)
+        return self.places.turning(np.concatenate([standing, named, results, single]))
 
     def _shows_density(self, index: PointIndex | None, view: Viewport, dots: Dots) -> bool:
         chosen = self._document.crowds

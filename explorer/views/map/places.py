@@ -10,11 +10,14 @@ from numpy.typing import NDArray
 from explorer.core.placement import place_query
 from explorer.document import Document, LayoutStage
 from explorer.render.camera import Camera, middle, project
+from explorer.render.sample import Sample, spread_out
 from explorer.views.map.kept import Kept
 
 Centre = tuple[float, float, float]
 NEARLY_ALL = 0.999
 """This share of the rows shapes the first view of three dimensions."""
+MOST_TURNING = 250_000
+"""So many rows are turned at each step of a drag; all of them once it rests."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,11 +32,14 @@ class Shown:
         The same before they were turned.
     depth : float32 array, shape (rows,), or None
         How near to the viewer, in three dimensions.
+    sample : Sample, optional
+        All that is up to date of many rows that are being turned, but for rows that were named.
     """
 
     xy: NDArray[np.float32]
     positions: NDArray[np.float32]
     depth: NDArray[np.float32] | None = None
+    sample: Sample | None = None
 
 
 class Places:
@@ -52,11 +58,12 @@ class Places:
         self._centre: Kept[Centre] = Kept()
         self._shown: Kept[Shown] = Kept()
         self._star: Kept[tuple[float, ...] | None] = Kept()
+        self._sample: Kept[tuple[NDArray[np.int64], NDArray[np.float32], float]] = Kept()
         self._out: tuple[NDArray[np.float32], NDArray[np.float32]] | None = None
 
     def forget(self) -> None:
         """Let go of another table's places."""
-        for kept in (self._alone, self._centre, self._shown, self._star):
+        for kept in (self._alone, self._centre, self._shown, self._star, self._sample):
             kept.forget()
         self.camera = Camera()
         self._out = None
@@ -73,10 +80,30 @@ class Places:
 
     def shown(self) -> Shown | None:
         """Where the rows are now; the same object while nothing has changed."""
+        alone, moment = self._not_hidden(), self._moment()
+        if alone is None:
+            return None
+        if not self.turns:
+            return self._shown.of(lambda: Shown(alone, alone), alone, moment)
+        return self._shown.of(lambda: self._projected(alone), alone, self.camera, moment)
+
+    def turning(self, rows: NDArray[np.int64]) -> Shown | None:
+        """Where rows are now, while they are turned: of many, only a sample and those named here."""
+        alone = self._not_hidden()
+        if alone is None or not self.turns or len(alone) <= MOST_TURNING:
+            return self.shown()
+        self._shown.forget()  # its arrays are written into
+        centre = self._middle(alone)
+        xy, depth = project(alone, self.camera, self._room_for(alone), centre, rows)
+        chosen, places, share = self._sample.of(lambda: self._chosen(alone), alone, self._moment())
+        sample = Sample(chosen, *project(places, self.camera, centre=centre), share)
+        return Shown(xy, alone, depth, sample)
+
+    def _not_hidden(self) -> NDArray[np.float32] | None:
+        """The positions, without those of rows that an isolation hides."""
         positions, isolation = self._document.positions, self._document.isolation
         if positions is None:
             return None
-        moment = self._moment()
 
         def isolated() -> NDArray[np.float32]:
             if isolation is None:
@@ -85,15 +112,25 @@ class Places:
             alone[isolation.rows] = positions[isolation.rows]
             return alone
 
-        alone = self._alone.of(isolated, positions, isolation, moment)
-        if not self.turns:
-            return self._shown.of(lambda: Shown(alone, alone), alone, moment)
-        return self._shown.of(lambda: self._projected(alone), alone, self.camera, moment)
+        return self._alone.of(isolated, positions, isolation, self._moment())
+
+    def _chosen(self, places: NDArray[np.float32]) -> tuple[NDArray[np.int64], NDArray[np.float32], float]:
+        """The rows of a sample, their places, and how much of all shown they are."""
+        isolation = self._document.isolation
+        count = len(places) if isolation is None else len(isolation.rows)
+        rows = spread_out(count, MOST_TURNING)
+        share = len(rows) / max(count, 1)
+        rows = rows if isolation is None else isolation.rows[rows]
+        return rows, places[rows], share
+
+    def _room_for(self, positions: NDArray[np.float32]) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+        if self._out is None or len(self._out[1]) != len(positions):
+            rows = len(positions)
+            self._out = np.full((rows, 2), np.nan, np.float32), np.full(rows, np.nan, np.float32)
+        return self._out
 
     def _projected(self, positions: NDArray[np.float32]) -> Shown:
-        if self._out is None or len(self._out[1]) != len(positions):
-            self._out = np.empty((len(positions), 2), np.float32), np.empty(len(positions), np.float32)
-        xy, depth = project(positions, self.camera, self._out, self._middle(positions))
+        xy, depth = project(positions, self.camera, self._room_for(positions), self._middle(positions))
         return Shown(xy, positions, depth)
 
     def _middle(self, positions: NDArray[np.float32]) -> Centre:

@@ -9,8 +9,9 @@ from explorer.render.kernels import colour_counts
 from explorer.render.labels import LabelDensity, candidates, place
 from explorer.render.palette import LIGHT, colours_on_map
 from explorer.render.point_index import PointIndex
-from explorer.render.points import Points, by_depth
+from explorer.render.points import Points, by_depth, sample_by_depth
 from explorer.render.raster import Dots, Raster
+from explorer.render.sample import Sample, spread_out
 from explorer.render.selection import rows_in_polygon
 from explorer.render.thumbnails import place_thumbnails
 from explorer.render.viewport import Viewport
@@ -81,6 +82,9 @@ def run() -> None:
         turned, depth = project(solid, camera)
         by_depth(turned, codes, depth, 6)
         by_depth(xy, codes, xy[:, 0], 6, 3)
+        rows = spread_out(len(xy), 90)
+        project(solid, camera, (turned, depth), rows=rows)
+        sample_by_depth(Sample(rows, turned[rows], depth[rows], 0.1), codes, 6, 40)
     for count in (1, 3, 250):
         colours_on_map(xy, rng.integers(-1, count, len(xy)), count, LIGHT)
     finite = wild[np.isfinite(wild).all(axis=1)].astype(float)

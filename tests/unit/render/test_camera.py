@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from explorer.render.camera import Camera, middle, project
-from explorer.render.points import by_depth
+from explorer.render.points import by_depth, sample_by_depth
+from explorer.render.sample import Sample, spread_out
 
 angle = st.floats(-10, 10)
 
@@ -99,3 +100,41 @@ def test_that_a_sample_by_depth_says_what_share_it_is():
     assert bands[0].share == pytest.approx(0.2)
     with pytest.raises(ValueError, match="999 depths for 1000 rows"):
         by_depth(xy, np.zeros(1000, np.uint8), depth[1:], 4)
+
+
+def test_that_only_the_rows_named_are_looked_for():
+    xyz, camera = cloud(50), Camera(0.3, 0.2)
+    out = np.full((50, 2), 9, np.float32), np.full(50, 9, np.float32)
+    rows = np.array([3, 40, 3])
+    project(xyz, camera, out, (0, 0, 0), rows)
+    whole = project(xyz, camera, centre=(0, 0, 0))
+    for found, expected in zip(out, whole, strict=True):
+        assert np.array_equal(found[rows], expected[rows])
+        assert (np.delete(found, rows, axis=0) == 9).all()
+    project(xyz, Camera(), out, (0, 0, 0), rows[:0])
+    assert np.array_equal(out[0][3], whole[0][3]), "none is named, none is looked for"
+
+
+@pytest.mark.parametrize(("count", "most"), [(10, 10), (10, 40), (1000, 7), (10_000_000, 300), (0, 5)])
+def test_that_a_sample_is_spread_over_all_rows(count, most):
+    rows = spread_out(count, most)
+    assert len(rows) == min(count, most)
+    assert (np.diff(rows) > 0).all()
+    assert np.array_equal(rows * len(rows) // max(count, 1), np.arange(len(rows))), "one of each run"
+
+
+def test_that_a_sample_is_sorted_by_depth_under_its_rows_own_numbers():
+    xyz, rows = cloud(1000), spread_out(1000, 200)
+    codes = (np.arange(1000) % 7).astype(np.uint8)
+    sample = Sample(rows, *project(xyz[rows], Camera(0.5, 0.2), centre=(0, 0, 0)), 0.2)
+    for most, count in ((None, 200), (50, 50)):
+        bands = sample_by_depth(sample, codes, 6, most)
+        drawn = [band.rows[slice(*band.spans[0])] for band in bands]
+        assert len(np.concatenate(drawn)) == count
+        assert bands[0].share == pytest.approx(count / 1000)
+        near = project(xyz, Camera(0.5, 0.2), centre=(0, 0, 0))[1]
+        for far_rows, near_rows in itertools.pairwise(drawn):
+            assert near[far_rows].max() <= near[near_rows].min()
+        for band in bands:
+            assert np.array_equal(band.codes, codes[band.rows])
+            assert np.isin(band.rows, rows).all()
