@@ -114,11 +114,11 @@ _SEEN = {(False, "magma"): (0, 225), (True, "magma"): (45, 255), (True, "cividis
 
 # By Okabe and Ito (2008), for all kinds of eyes; those hard to see on a light ground come last.
 _OKABE_ITO = ("#0072b2", "#e69f00", "#009e73", "#d55e00", "#cc79a7", "#56b4e9", "#000000", "#f0e442")
-CATEGORY_KINDS = ("theme", "okabe-ito", "distinct")
 MOST_DISTINCT = 30
 
 NO_VALUE = 255
 """The code of a row without a value, in palettes of ``sequence_palette``."""
+LONG_TAILS, TAILS_SAMPLE = 4, 100_000
 
 
 def rgb(colour: str) -> RGB:
@@ -226,6 +226,35 @@ def sequence_palette(name: str, theme: Theme) -> NDArray[np.uint8]:
 def with_opacity(colours: NDArray[np.uint8], opacity: int = 255) -> NDArray[np.uint8]:
     """Colours of shape (n, 3) as a palette, shape (n, 4)."""
     return np.column_stack([colours, np.full(len(colours), opacity, np.uint8)])
+
+
+def ends_of_scale(values: NDArray[np.floating], *, whole: bool = False) -> tuple[float, float]:
+    """Where a scale of colours begins and ends: at the finite values' own ends, unless their tails are long.
+
+    A few values far out would leave one colour to all others. Where the range is more than ``LONG_TAILS``
+    times as wide as that of all but each end's fiftieth part, the scale is the latter's.
+
+    Parameters
+    ----------
+    values : float array
+    whole : bool
+        Go to the values' own ends whatever their tails.
+
+    Returns
+    -------
+    low, high : float
+        Both 0 where no value is finite.
+    """
+    finite = values[np.isfinite(values)].astype(np.float64)
+    if not finite.size:
+        return 0.0, 0.0
+    low, high = float(finite.min()), float(finite.max())
+    if whole:
+        return low, high
+    inner = np.quantile(finite[:: max(1, len(finite) // TAILS_SAMPLE)], (0.02, 0.98)).tolist()
+    with np.errstate(over="ignore"):
+        long = high - low > LONG_TAILS * (inner[1] - inner[0]) > 0
+    return (inner[0], inner[1]) if long else (low, high)
 
 
 def codes_of_values(values: NDArray[np.floating], low: float, high: float) -> NDArray[np.uint8]:

@@ -23,13 +23,13 @@ ROWS = 240
 def columns_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """240 rows with a category of 80 values, a date, yes or no, a list, a number, and gaps in each."""
     random = np.random.default_rng(11)
-    lines = ["label,kind,born,alive,tags,weight,x0,x1,x2"]
+    lines = ["label,kind,born,alive,tags,weight,price,x0,x1,x2"]
     for row in range(ROWS):
         kind = "" if row % 20 == 0 else f"kind{min(row % 97, 79)}"
         born = "" if row == 0 else f"20{row % 20:02}-03-{1 + row % 28:02}"
         tags = ";".join(["red", "blue", "green"][: 1 + row % 3])
         x = ",".join(f"{value:.4f}" for value in random.normal(0, 1, 3) + np.eye(3)[row % 3] * 4)
-        lines.append(f"word{row},{kind},{born},{'yes' if row % 3 else 'no'},{tags},{row * 1.5},{x}")
+        lines.append(f"word{row},{kind},{born},{'yes' if row % 3 else 'no'},{tags},{row * 1.5},{row if row < 238 else 10**6},{x}")
     path = tmp_path_factory.mktemp("columns") / "columns.csv"
     path.write_text("\n".join(lines) + "\n")
     return path
@@ -92,6 +92,8 @@ def test_that_dates_and_numbers_run_along_a_scale_with_their_ends(columns: MainW
     codes = columns.map.colours.codes
     assert columns.map.colours.scale == ("0", "358.5")
     assert (np.diff(codes.astype(int)) >= 0).all()
+    colour_by(columns, "price")
+    assert columns.map.colours.scale == ("≤ 4.78", "≥ 234.2"), "two values far out are beyond its end"
 
 
 def test_that_yes_or_no_and_lists_are_categories(columns: MainWindow) -> None:

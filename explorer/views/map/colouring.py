@@ -18,6 +18,7 @@ from explorer.render.palette import (
     category_palette,
     codes_of_values,
     colours_on_map,
+    ends_of_scale,
     rgb,
     sequence_palette,
     with_opacity,
@@ -110,7 +111,9 @@ def coded(document: Document, theme: Theme, *, awaited: bool = False) -> Coloure
     by, data = document.colouring.by, None if awaited else colour_data(document)
     kind, scale = KINDS[document.colouring.palette]
     if isinstance(data, Values):
-        return _along_scale(data, f"{by} · {shown}", theme, scale)
+        # What is nearest, or torn, is looked for at the very ends.
+        whole = by in (SIMILARITY, TRUST)
+        return _along_scale(data, f"{by} · {shown}", theme, scale, whole=whole)
     if isinstance(data, Categories):
         return _by_category(document, data, shown, category_palette(_own(data), theme, kind))
     one = with_opacity(np.array([rgb(theme.categories[0])], np.uint8))
@@ -153,15 +156,16 @@ def _own(data: Categories) -> int:
     return min(len(data.names), MOST_CATEGORIES)
 
 
-def _along_scale(data: Values, title: str, theme: Theme, scale: str) -> Coloured:
+def _along_scale(data: Values, title: str, theme: Theme, scale: str, *, whole: bool) -> Coloured:
     values = data.values
-    finite = values[np.isfinite(values)]
-    low, high = (float(finite.min()), float(finite.max())) if finite.size else (0.0, 0.0)
+    low, high = ends_of_scale(values, whole=whole)
+    with np.errstate(invalid="ignore"):
+        beyond = bool((values < low).any()), bool((values > high).any())
     return Coloured(
         codes_of_values(values, low, high),
         sequence_palette(scale, theme),
         title,
-        scale=(data.text(low), data.text(high)),
+        scale=("≤ " * beyond[0] + data.text(low), "≥ " * beyond[1] + data.text(high)),
     )
 
 

@@ -12,6 +12,7 @@ from explorer.render.palette import (
     NO_VALUE,
     category_colours,
     codes_of_values,
+    ends_of_scale,
     rgb,
     sequence,
     sequence_palette,
@@ -70,3 +71,20 @@ def test_that_values_run_from_the_first_colour_to_the_last_and_gaps_are_quiet():
 
 def test_that_equal_values_share_the_middle_colour():
     assert codes_of_values(np.array([3.0, 3.0, np.nan]), 3, 3).tolist() == [127, 127, NO_VALUE]
+
+
+def test_that_a_few_values_far_out_do_not_take_the_scale_from_all_others() -> None:
+    values = np.random.default_rng(3).lognormal(3, 1, 20_000)
+    low, high = ends_of_scale(values)
+    assert (low, high) == tuple(np.quantile(values, (0.02, 0.98)).tolist())
+    assert ends_of_scale(values, whole=True) == (values.min(), values.max())
+    assert len(np.unique(codes_of_values(values, low, high)[:1000])) > 120
+    for plain in (
+        np.arange(1000.0),
+        np.random.default_rng(4).normal(size=20_000),
+        np.array([1.0] * 99 + [50.0]),
+    ):
+        assert ends_of_scale(plain) == (plain.min(), plain.max()), "no long tails, or nothing between them"
+    assert ends_of_scale(np.array([np.nan, np.inf, 2.0, 5.0, -np.inf])) == (2.0, 5.0)
+    assert ends_of_scale(np.array([np.nan, np.inf])) == (0.0, 0.0)
+    assert ends_of_scale(np.empty(0, np.float32)) == (0.0, 0.0)
