@@ -100,7 +100,8 @@ def read_numbers(opening: Opening, weights: Weights) -> Numbers:
     kind = str(config.get("model_type") or _kind_of(weights))
     if kind not in _NAMES:
         raise NotRun(f"“{kind}” model", "Its layers are computed in a way that is not known here.")
-    name, count = _NAMES[kind], weights.count(r"layers\.(\d+)\.")
+    # A damaged name may count a billion layers: there are no more of them than tensors.
+    name, count = _NAMES[kind], min(weights.count(r"layers\.(\d+)\."), len(weights.tensors))
     heads, keys = _heads(opening, weights, kind, config.get("num_attention_heads"))
     width = heads.width // heads.count
     windows = _windows(config, kind, count)
@@ -204,7 +205,7 @@ def _base(kind: str, local: bool, weights: Weights) -> float:
 def _windows(config: Mapping[str, Any], kind: str, layers: int) -> tuple[int | None, ...]:
     """For each layer, how many places it sees."""
     window = config.get("sliding_window", _WINDOWS.get(kind))
-    if not isinstance(window, int) or kind in ("llama", "gemma"):
+    if not isinstance(window, int) or window < 1 or kind in ("llama", "gemma"):
         return (None,) * layers
     types = config.get("layer_types")
     if isinstance(types, list) and len(types) >= layers:

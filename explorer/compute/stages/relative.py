@@ -10,6 +10,8 @@ import math
 
 import torch
 
+from explorer.core.errors import ExplorerError
+
 USUAL_REACH = 128  # from this distance on all share a row
 
 
@@ -27,9 +29,16 @@ def distance_bias(table: torch.Tensor, places: int, reach: int = USUAL_REACH) ->
     Returns
     -------
     float32 tensor, shape (heads, places, places)
+
+    Raises
+    ------
+    ExplorerError
+        There are too few rows, or they reach too far.
     """
     half = len(table) // 2
-    single = half // 2
+    single = half // 2  # distances with a row of their own
+    if not 0 < single < reach:
+        raise ExplorerError(f"A table of {len(table)} distances for a reach of {reach} is not known here.")
     back = torch.arange(places) - torch.arange(places)[:, None]
     distance = back.abs()
     far = torch.log(distance.clamp(min=1).float() / single) / math.log(reach / single) * (half - single)

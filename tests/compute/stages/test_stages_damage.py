@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
+from library_models import made
 from stage_checkpoints import State, decoder_only, save, translator, word_lstm
 
 from explorer.compute.stages import open_stage_model
@@ -26,10 +28,33 @@ def small_lstm() -> State:
     return word_lstm(12, 16, 2)
 
 
+def small_llama() -> State:
+    heads = {"num_attention_heads": 2, "num_key_value_heads": 1, "num_hidden_layers": 2}
+    state: State = made("Llama", vocab_size=12, hidden_size=16, intermediate_size=24, **heads).state_dict()
+    return state
+
+
+def small_t5() -> State:
+    state: State = made(
+        "T5", "T5EncoderModel", vocab_size=12, d_model=16, d_kv=8, d_ff=24, num_layers=2, num_heads=2
+    ).state_dict()
+    return state
+
+
+def small_bart() -> State:
+    sizes = {"d_model": 16, "encoder_layers": 2, "encoder_ffn_dim": 24, "encoder_attention_heads": 1}
+    sizes |= {"decoder_layers": 1, "decoder_ffn_dim": 24, "decoder_attention_heads": 1}
+    state: State = made("Bart", vocab_size=12, max_position_embeddings=20, **sizes).state_dict()
+    return state
+
+
 MODELS: dict[str, Callable[[], State]] = {
     "translator": small_translator,
     "gpt": small_gpt,
     "lstm": small_lstm,
+    "llama": small_llama,
+    "t5": small_t5,
+    "bart": small_bart,
 }
 NEEDED = [
     ("translator", "encoder.layers.1.self_attn.linears.2.weight"),
@@ -38,6 +63,10 @@ NEEDED = [
     ("gpt", "transformer.h.1.mlp.c_proj.weight"),
     ("gpt", "transformer.ln_f.weight"),
     ("lstm", "lstm.weight_hh_l1"),
+    ("llama", "layers.1.self_attn.v_proj.weight"),
+    ("llama", "layers.1.mlp.down_proj.weight"),
+    ("t5", "encoder.block.1.layer.1.DenseReluDense.wo.weight"),
+    ("bart", "encoder.layers.1.final_layer_norm.weight"),
 ]
 
 
@@ -95,6 +124,8 @@ def test_that_a_single_token_runs(tmp_path: Path, model: str) -> None:
         ("translator", "src_embed.0.lut.weight", "looked up"),
         ("gpt", "transformer.h.1.ln_1.weight", "after layer 2"),
         ("lstm", "lstm.bias_ih_l0", "after layer 1"),
+        ("llama", "layers.1.mlp.up_proj.weight", "after layer 2"),
+        ("t5", "encoder.final_layer_norm.weight", "final norm"),
     ],
 )
 def test_that_numbers_that_are_none_are_traced_to_where_they_begin(
@@ -130,6 +161,28 @@ def test_that_a_model_of_another_kind_is_looked_up_and_no_further(tmp_path: Path
     assert "What this model does after the lookup is not known here" in run.notes[0]
 
 
+NONSENSE = (None, "many", -1, 0, 3, 1e300, [], {}, True)
+
+
+@pytest.mark.parametrize("model", ["llama", "t5", "bart"])
+def test_that_a_configuration_of_nonsense_ends_in_a_sentence_or_in_a_run(tmp_path: Path, model: str) -> None:
+    safetensors = pytest.importorskip("safetensors.torch")
+    safetensors.save_file({k: v.clone() for k, v in MODELS[model]().items()}, tmp_path / "model.safetensors")
+    keys = ["num_attention_heads", "encoder_attention_heads", "sliding_window", "rope_theta", "rope_scaling"]
+    keys += ["rope_parameters", "rms_norm_eps", "layer_norm_epsilon", "max_position_embeddings", "hidden_act"]
+    keys += ["relative_attention_max_distance", "feed_forward_proj", "scale_embedding", "activation_function"]
+    keys += ["text_config", "layer_types", "attn_logit_softcapping", "query_pre_attn_scalar"]
+    kind = {"llama": "mistral"}.get(model, model)
+    for key in keys:
+        for value in NONSENSE:
+            (tmp_path / "config.json").write_text(json.dumps({"model_type": kind, key: value}), "utf-8")
+            try:
+                run = open_stage_model(tmp_path).run(ids=[1, 2, 3])
+            except ExplorerError:
+                continue
+            assert run["looked up"].shape[1] == 16, (key, value)
+
+
 def test_that_a_model_without_a_token_table_is_refused(tmp_path: Path) -> None:
     path = save(
         {"conv1.weight": torch.randn(8, 3, 3, 3), "fc.weight": torch.randn(10, 8)}, tmp_path / "m.pth"
@@ -146,9 +199,20 @@ def test_that_an_lstm_in_both_directions_is_refused(tmp_path: Path) -> None:
         open_stage_model(save(state, tmp_path / "m.pth"))
 
 
-def test_that_a_layer_number_beyond_all_reason_is_refused_at_once(tmp_path: Path) -> None:
-    state = small_gpt()
-    state["transformer.h.999999999.ln_1.weight"] = torch.ones(16)
+@pytest.mark.parametrize(
+    ("model", "name"),
+    [
+        ("gpt", "transformer.h.999999999.ln_1.weight"),
+        ("llama", "layers.999999999.input_layernorm.weight"),
+        ("t5", "encoder.block.999999999.layer.0.layer_norm.weight"),
+        ("bart", "encoder.layers.999999999.fc1.weight"),
+    ],
+)
+def test_that_a_layer_number_beyond_all_reason_is_refused_at_once(
+    tmp_path: Path, model: str, name: str
+) -> None:
+    state = MODELS[model]()
+    state[name] = torch.ones(16)
     with pytest.raises(ExplorerError, match="is missing"):
         open_stage_model(save(state, tmp_path / "m.pth"))
 
