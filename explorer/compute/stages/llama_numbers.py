@@ -114,7 +114,7 @@ def read_numbers(opening: Opening, weights: Weights) -> Numbers:
         keys,
         float(config.get("rms_norm_eps", 1e-5 if kind in ("llama", "mistral") else 1e-6)),
         activation_of(_activation(config, kind)),
-        float(config.get("query_pre_attn_scalar") or width) ** -0.5,
+        1 / math.sqrt(float(config.get("query_pre_attn_scalar") or width)),
         None if cap is None else float(cap),
         windows,
         tuple(by_kind[window is not None and kind.startswith("gemma3")] for window in windows),
