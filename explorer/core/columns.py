@@ -138,6 +138,11 @@ class Column:
     def __len__(self) -> int:
         return len(self._values)
 
+    @property
+    def has_items(self) -> bool:
+        """Whether ``items`` have been worked out."""
+        return "items" in self.__dict__
+
     @cached_property
     def numbers(self) -> NDArray[np.float64]:
         """Numbers, dates (seconds since 1970, UTC), or 1 and 0 for yes and no; NaN where missing."""

@@ -130,7 +130,7 @@ def colour_data(document: Document) -> Categories | Values | None:
     if colouring.by in _KNOWN:
         return _KNOWN[colouring.by](document)
     column = document.columns.get(colouring.by)
-    return None if column is None else _column_data(column, colouring.scale, colouring.item)
+    return None if column is None else column_data(column, colouring.scale, colouring.item)
 
 
 def _clusters(document: Document) -> Categories | None:
@@ -172,7 +172,8 @@ _KNOWN: dict[str, Callable[[Document], Categories | Values | None]] = {
 }
 
 
-def _column_data(column: Column, scale: str, item: str) -> Categories | Values:
+def column_data(column: Column, scale: str, item: str) -> Categories | Values:
+    """A column as its rows are coloured by it; ``scale`` and ``item`` as in Colouring."""
     if column.kind is Kind.LIST and item in column.items.names:
         wanted = np.array([name == item for name in column.items.names])
         return Categories.of(np.where(column.items.rows_with(wanted), 0, -1), (item,))

@@ -29,7 +29,8 @@ def columns_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
         born = "" if row == 0 else f"20{row % 20:02}-03-{1 + row % 28:02}"
         tags = ";".join(["red", "blue", "green"][: 1 + row % 3])
         x = ",".join(f"{value:.4f}" for value in random.normal(0, 1, 3) + np.eye(3)[row % 3] * 4)
-        lines.append(f"word{row},{kind},{born},{'yes' if row % 3 else 'no'},{tags},{row * 1.5},{row if row < 238 else 10**6},{x}")
+        price = row if row < 238 else 10**6
+        lines.append(f"word{row},{kind},{born},{'yes' if row % 3 else 'no'},{tags},{row * 1.5},{price},{x}")
     path = tmp_path_factory.mktemp("columns") / "columns.csv"
     path.write_text("\n".join(lines) + "\n")
     return path
@@ -143,3 +144,8 @@ def test_that_a_long_column_is_read_beside_the_window_and_then_shown(
     assert not columns.map.colours.entries
     qtbot.waitUntil(lambda: bool(columns.map.colours.entries))
     assert columns.map.canvas.item.figure.legend.entries[0].text == "red"
+    colour_by(columns, "weight")
+    qtbot.waitUntil(lambda: columns.map.colours.scale is not None)
+    colour_by(columns, "weight", scale="categories")
+    assert "being read" in columns.map.colours.title, "its categories take longer than its numbers"
+    qtbot.waitUntil(lambda: bool(columns.map.colours.entries))

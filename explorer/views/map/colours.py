@@ -7,9 +7,9 @@ from numpy.typing import NDArray
 from PySide6.QtCore import QObject, Signal
 
 from explorer.commands import Session
-from explorer.core.columns import Kind
 from explorer.document import Document
 from explorer.document.colouring import CLUSTER, SIMILARITY, TRUST, ZERO_SHOT
+from explorer.document.columns import column_data
 from explorer.jobs import Job
 from explorer.render.palette import Theme
 from explorer.views.map.colouring import Coloured, coded, told_apart, with_choices
@@ -34,7 +34,7 @@ class Colours(QObject):
         self._session = session
         self._coded: Kept[Coloured] = Kept()
         self._apart: Kept[Coloured] = Kept()
-        self._read: set[str] = set()
+        self._read: set[tuple[str, str]] = set()
         self._reading: Job | None = None
         self.now: Coloured | None = None
 
@@ -56,7 +56,7 @@ class Colours(QObject):
         """
         document = self._session.document
         colouring = document.colouring
-        awaited = self._is_awaited(colouring.by)
+        awaited = self._is_awaited(colouring.by, colouring.scale)
         found = self._coded.of(
             lambda: coded(document, theme, awaited=awaited),
             document.table,
@@ -75,29 +75,30 @@ class Colours(QObject):
         self.now = with_choices(found, colouring)
         return self.now
 
-    def _is_awaited(self, by: str) -> bool:
-        """Whether a column's values are still being read; begins with it where that takes long."""
+    def _is_awaited(self, by: str, scale: str) -> bool:
+        """Whether a column is still being read as it is to be shown; begins with it where that takes long."""
         document = self._session.document
         table = document.table
-        if table is None or table.listing.rows <= AT_ONCE or by not in table.metadata or by in self._read:
+        if table is None or table.listing.rows <= AT_ONCE or by not in table.metadata:
+            return False
+        if (by, scale) in self._read:
             return False
         if self._reading is None:
             columns = document.columns
 
             def read(_report: object) -> None:
-                column = columns[by]
-                _ = column.numbers if column.kind in (Kind.NUMBER, Kind.DATE) else column.categories
+                column_data(columns[by], scale, "")  # the column keeps what it works out
 
             job = self._session.threads.run(f"Read {by}", read, cancellable=False)
-            job.finished.connect(lambda _nothing: self._has_read(job, by))
+            job.finished.connect(lambda _nothing: self._has_read(job, (by, scale)))
             job.failed.connect(self._session.notices.error)
             self._reading = job
         return True
 
-    def _has_read(self, job: Job, by: str) -> None:
+    def _has_read(self, job: Job, what: tuple[str, str]) -> None:
         if self._reading is job:
             self._reading = None
-            self._read.add(by)
+            self._read.add(what)
             self.ready.emit()
 
 

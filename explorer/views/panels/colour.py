@@ -97,6 +97,8 @@ class ColourSection(Section):
             box.setValue(value)
             box.blockSignals(False)
         self.scale.setCurrentText(colouring.scale)
+        if column is not None and large and column.kind is Kind.LIST and not column.has_items:
+            column = None  # recognised, but still being read
         if column is not None and column.kind is Kind.LIST:
             _fill(self.item, (FIRST_ITEM, *column.items.names[:MOST_ITEMS]), colouring.item or FIRST_ITEM)
         self.palette_choice.setCurrentText(colouring.palette)
