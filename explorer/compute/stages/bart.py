@@ -18,20 +18,22 @@ from explorer.compute.encoders.weights import Weights
 from explorer.compute.stages.activations import Map, activation_of
 from explorer.compute.stages.attention import attention, heads_of
 from explorer.compute.stages.base import Computed, Input, NotRun, Opening, StageModel, stage
-from explorer.compute.stages.linear import Norm, read_linear, read_lookup, read_norm, read_shaped, table_shape
+from explorer.compute.stages.linear import Norm, read_norm, read_shaped, table_shape
 from explorer.compute.stages.positions import halves, interleaved
 from explorer.compute.stages.postnorm import PostNormLayer
 from explorer.compute.stages.prenorm import PreNormLayer, run_layers
+from explorer.compute.stages.stored import MOST_STORED, can_be_kept, linear_layer, lookup_table
 from explorer.compute.stages.text_side import LONGEST
 from explorer.compute.stages.tokenizers import text_side
 from explorer.core.stages import Needs
 from explorer.readers.hf_config import read_json
 
+POSITION_OFFSET = 2
+"""Rows of a learned position table before that of the first place."""
 _PREFIXES = ("model.", "")
 _TABLES = ("encoder.embed_tokens.weight", "shared.weight")
 _PLACES = "encoder.embed_positions.weight"
 _HEAD = 64  # usual width of a head
-_OFFSET = 2  # rows before the first place's
 _PEGASUS_ROWS = 96_103
 _ENCODER_ALONE = "Its encoder is run; its decoder, which writes the answer, is not."
 
@@ -80,15 +82,23 @@ def open_model(opening: Opening) -> StageModel:
     if called not in _KINDS:
         raise NotRun(f"“{called}” model", "Its layers are computed in a way that is not known here.")
     kind, name = _KINDS[called], next(name for name in _TABLES if name in weights)
-    table = read_lookup(weights, name)
-    rows, dim = table.stored.shape
+    rows, dim = table_shape(weights, name)
+    kept = can_be_kept(weights)
+    table = lookup_table(weights, name, kept=kept)
     heads = heads_of(dim, opening.heads, max(1, dim // _HEAD), config.get("encoder_attention_heads"))
     scale = math.sqrt(dim) if config.get("scale_embedding", kind.scales) else 1.0
     places = _places(weights, kind, called, dim, config)
     added = "+ rows of embed_positions" if kind.learned else "+ sines, then cosines, of the place"
     activation = activation_of(config.get("activation_function", kind.activation))
     layers = [
-        _layer(weights.under(f"encoder.layers.{n}."), kind, dim, heads.count, activation)
+        bart_layer(
+            weights.under(f"encoder.layers.{n}."),
+            dim,
+            heads.count,
+            activation,
+            norms_first=kind.norms_first,
+            kept=kept,
+        )
         for n in range(weights.count(r"encoder\.layers\.(\d+)\."))
     ]
     first, last = (_norm(weights, f"encoder.{part}", dim) for part in ("layernorm_embedding", "layer_norm"))
@@ -105,7 +115,7 @@ def open_model(opening: Opening) -> StageModel:
         if first is not None:
             x = first(x)
             stages.append(stage("embedding norm", x, "LayerNorm before the first layer"))
-        x, layered, looked = run_layers(x, layers)
+        x, layered, looked = run_layers(x, layers, tell=given.tell)
         stages += layered
         if last is not None:
             x = last(x)
@@ -115,7 +125,9 @@ def open_model(opening: Opening) -> StageModel:
         return Computed(tuple(stages), (attention(looked),))
 
     label = opening.labels(prefix + name)
-    text = text_side(opening, label, rows, min(LONGEST, len(places)), kind.name, special=True)
+    text = text_side(
+        opening, label, rows, min(LONGEST if kept else MOST_STORED, len(places)), kind.name, special=True
+    )
     notes = (_ENCODER_ALONE,) if weights.has("decoder.layers.") else ()
     if not config:
         notes = (
@@ -148,12 +160,12 @@ def _kind_of(weights: Weights) -> str:
 def _places(weights: Weights, kind: _Kind, called: str, dim: int, config: Mapping[str, Any]) -> torch.Tensor:
     """What is added for each place, shape (places, dim)."""
     if kind.learned:
-        return read_shaped(weights, _PLACES, (table_shape(weights, _PLACES)[0], dim))[_OFFSET:]
+        return read_shaped(weights, _PLACES, (table_shape(weights, _PLACES)[0], dim))[POSITION_OFFSET:]
     if _PLACES in weights:
         return read_shaped(weights, _PLACES, (table_shape(weights, _PLACES)[0], dim))
     count = min(LONGEST, int(config.get("max_position_embeddings", LONGEST)))
     if called == "m2m_100":
-        return torch.from_numpy(halves(count + _OFFSET, dim)[_OFFSET:])
+        return torch.from_numpy(halves(count + POSITION_OFFSET, dim)[POSITION_OFFSET:])
     turns = interleaved(count, dim)
     return torch.from_numpy(np.concatenate([turns[:, 0::2], turns[:, 1::2]], axis=1))
 
@@ -162,13 +174,36 @@ def _norm(weights: Weights, name: str, dim: int) -> Norm | None:
     return read_norm(weights, name, dim) if weights.has(f"{name}.") else None
 
 
-def _layer(own: Weights, kind: _Kind, dim: int, heads: int, activation: Map) -> PreNormLayer | PostNormLayer:
+def bart_layer(
+    own: Weights, dim: int, heads: int, activation: Map, *, norms_first: bool, kept: bool
+) -> PreNormLayer | PostNormLayer:
+    """A layer from the tensors under its name.
+
+    Parameters
+    ----------
+    own : Weights
+    dim, heads : int
+    activation : callable
+    norms_first : bool
+        Whether each step is normed before, not after.
+    kept : bool
+        As in ``linear_layer``.
+
+    Raises
+    ------
+    ExplorerError
+        Tensors are missing or of other shapes.
+    """
+
+    def linear(name: str, inputs: int, outputs: int) -> Map:
+        return linear_layer(own, name, inputs, outputs, kept=kept)
+
+    inner = table_shape(own, "fc1.weight")[0]
     query, key, value, output = (
-        read_linear(own, f"self_attn.{part}_proj", dim, dim) for part in ("q", "k", "v", "out")
+        linear(f"self_attn.{part}_proj", dim, dim) for part in ("q", "k", "v", "out")
     )
-    norms = [read_norm(own, f"{part}_layer_norm", dim) for part in ("self_attn", "final")]
-    inner = read_linear(own, "fc1", dim)
-    outer = read_linear(own, "fc2", len(inner.weight), dim)
-    if kind.norms_first:
-        return PreNormLayer(heads, norms[0], query, key, value, output, norms[1], inner, outer, activation)
-    return PostNormLayer(heads, query, key, value, output, norms[0], inner, outer, norms[1], activation)
+    first, second = (read_norm(own, f"{part}_layer_norm", dim) for part in ("self_attn", "final"))
+    fc1, fc2 = linear("fc1", dim, inner), linear("fc2", inner, dim)
+    if norms_first:
+        return PreNormLayer(heads, first, query, key, value, output, second, fc1, fc2, activation)
+    return PostNormLayer(heads, query, key, value, output, first, fc1, fc2, second, activation)

@@ -16,10 +16,10 @@ from explorer.compute.encoders.weights import Weights
 from explorer.compute.stages.activations import Map
 from explorer.compute.stages.attention import Looked, attention, mix, split
 from explorer.compute.stages.base import Computed, Input, Opening, StageModel, stage
-from explorer.compute.stages.linear import Lookup, read_lookup, read_root_norm, table_shape
+from explorer.compute.stages.linear import read_root_norm, table_shape
 from explorer.compute.stages.llama_numbers import Numbers, read_numbers
 from explorer.compute.stages.rotary import turned
-from explorer.compute.stages.stored import MOST_STORED, StoredLookup, can_be_kept, linear_layer
+from explorer.compute.stages.stored import MOST_STORED, can_be_kept, linear_layer, lookup_table
 from explorer.compute.stages.text_side import TextSide
 from explorer.compute.stages.tokenizers import FileTokenizer, text_side
 from explorer.core.stages import Needs
@@ -100,7 +100,7 @@ def open_model(opening: Opening) -> StageModel:
     numbers = read_numbers(opening, weights)
     rows, dim = table_shape(weights, _TABLE)
     kept = can_be_kept(weights)
-    table: Lookup | StoredLookup = read_lookup(weights, _TABLE) if kept else StoredLookup(weights, _TABLE)
+    table = lookup_table(weights, _TABLE, kept=kept)
     layers = [_layer(weights, number, dim, numbers, kept) for number in range(len(numbers.windows))]
     last = read_root_norm(weights, "norm", dim, numbers.eps, float(numbers.is_gemma))
 

@@ -14,8 +14,6 @@ _KNOWN = tuple(
         (r"layers\.\d+\.(block_sparse_moe|mlp\.experts)\.", "mixture of experts, as Mixtral is"),
         (r"layers\.\d+\.self_attn\.kv_a_proj", "model with latent attention, as DeepSeek is"),
         (r"layers\.\d+\.self_attn\.qkv_proj\.", "Phi-3"),
-        (r"layers\.\d+\.self_attn\.dense\.", "Phi"),
-        (r"layers\.\d+\.attention\.query_key_value\.", "GPT-NeoX"),
         (r"h\.\d+\.self_attention\.query_key_value\.", "BLOOM or Falcon"),
         (r"h\.\d+\.attn\.q_proj\.", "GPT-J"),
         (r"layers\.\d+\.mixer\.", "Mamba"),
@@ -24,7 +22,7 @@ _KNOWN = tuple(
         (r"encoder\.rel_embeddings\.", "DeBERTa"),
         (r"attentions\.\d+\.q_lin\.", "XLM"),
         (r"layer\.\d+\.rel_attn\.", "XLNet"),
-        (r"decoder\.layers\.\d+\.fc1\.", "decoder of OPT's kind"),
+        (r"encoder\.conv1\.", "speech recogniser, as Whisper is"),
     )
 )
 

@@ -8,7 +8,7 @@ import torch
 
 from explorer.compute.stages.activations import Map
 from explorer.compute.stages.attention import Looked, attend
-from explorer.compute.stages.linear import Linear, Norm
+from explorer.compute.stages.linear import Norm
 
 
 @dataclass(frozen=True, eq=False)
@@ -18,21 +18,21 @@ class PostNormLayer:
     Attributes
     ----------
     heads : int
-    query, key, value, output : Linear
+    query, key, value, output : Map
     attention_norm : Norm
-    inner, outer : Linear
+    inner, outer : Map
     output_norm : Norm
     activation : callable
     """
 
     heads: int
-    query: Linear
-    key: Linear
-    value: Linear
-    output: Linear
+    query: Map
+    key: Map
+    value: Map
+    output: Map
     attention_norm: Norm
-    inner: Linear
-    outer: Linear
+    inner: Map
+    outer: Map
     output_norm: Norm
     activation: Map
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import torch
@@ -10,7 +10,6 @@ import torch
 from explorer.compute.stages.activations import Map
 from explorer.compute.stages.attention import Looked, attend
 from explorer.compute.stages.base import stage
-from explorer.compute.stages.linear import Linear
 from explorer.compute.stages.postnorm import PostNormLayer
 from explorer.core.stages import Of, Stage
 
@@ -26,20 +25,20 @@ class PreNormLayer:
     heads : int
     norm_1, norm_2 : callable
         Before attention, before the MLP; tensors of shape (n, dim).
-    query, key, value, output : Linear
-    inner, outer : Linear
+    query, key, value, output : Map
+    inner, outer : Map
     activation : callable
     """
 
     heads: int
     norm_1: Map
-    query: Linear
-    key: Linear
-    value: Linear
-    output: Linear
+    query: Map
+    key: Map
+    value: Map
+    output: Map
     norm_2: Map
-    inner: Linear
-    outer: Linear
+    inner: Map
+    outer: Map
     activation: Map
 
     def __call__(
@@ -62,13 +61,15 @@ def run_layers(
     causal: bool = False,
     bias: torch.Tensor | None = None,
     name: str = "after layer",
+    tell: Callable[[float], None] = lambda share: None,
 ) -> tuple[torch.Tensor, list[Stage], list[Looked]]:
     """The last hidden state, shape (n, dim), the stage after each layer, and each layer's attention.
 
-    ``bias`` adds to the scores of each layer.
+    ``bias`` adds to the scores of each layer; ``tell`` is told before each what share is done.
     """
     stages, looked = [], []
     for number, layer in enumerate(layers, 1):
+        tell((number - 1) / len(layers))
         x, seen = layer(x, causal=causal, bias=bias)
         looked.append(seen)
         stages.append(stage(f"{name} {number}", x, _HOW, of))

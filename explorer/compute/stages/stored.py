@@ -11,7 +11,7 @@ from torch.nn import functional
 
 from explorer.compute.encoders.weights import Weights
 from explorer.compute.stages.activations import Map
-from explorer.compute.stages.linear import read_linear, read_shaped, table_shape
+from explorer.compute.stages.linear import read_linear, read_lookup, read_shaped, table_shape
 
 MOST_STORED = 512
 """Places of a model that is read layer by layer: its stages alone would fill memory."""
@@ -65,6 +65,18 @@ class StoredLookup:
 def can_be_kept(weights: Weights) -> bool:
     """Whether a model's layers are few enough to be kept in memory as float32."""
     return sum(prod(t.shape) for t in weights.tensors.values() if t.is_float) <= _MOST_KEPT
+
+
+def lookup_table(weights: Weights, name: str, *, kept: bool) -> Map:
+    """A token table, kept in memory or read row by row.
+
+    Raises
+    ------
+    ExplorerError
+        It is missing, or no table of numbers.
+    """
+    table_shape(weights, name)
+    return read_lookup(weights, name) if kept else StoredLookup(weights, name)
 
 
 def linear_layer(

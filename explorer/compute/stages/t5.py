@@ -18,15 +18,13 @@ from explorer.compute.stages.activations import Map, activation_of
 from explorer.compute.stages.attention import Looked, attention, mix, split
 from explorer.compute.stages.base import Computed, Input, Opening, StageModel, stage
 from explorer.compute.stages.linear import (
-    Lookup,
     RootNorm,
-    read_lookup,
     read_root_norm,
     read_shaped,
     table_shape,
 )
 from explorer.compute.stages.relative import USUAL_REACH, distance_bias
-from explorer.compute.stages.stored import MOST_STORED, StoredLookup, can_be_kept, linear_layer
+from explorer.compute.stages.stored import MOST_STORED, can_be_kept, linear_layer, lookup_table
 from explorer.compute.stages.text_side import LONGEST
 from explorer.compute.stages.tokenizers import text_side
 from explorer.core.errors import ExplorerError
@@ -92,7 +90,7 @@ def open_model(opening: Opening) -> StageModel:
     config: Mapping[str, Any] = found if isinstance(found, dict) else {}
     rows, dim = table_shape(weights, name)
     kept = can_be_kept(weights)
-    table: Lookup | StoredLookup = read_lookup(weights, name) if kept else StoredLookup(weights, name)
+    table = lookup_table(weights, name, kept=kept)
     reach = int(config.get("relative_attention_max_distance", USUAL_REACH))
     eps = float(config.get("layer_norm_epsilon", 1e-6))
     heads = table_shape(weights, f"encoder.block.0.{_DISTANCES}")[1]
