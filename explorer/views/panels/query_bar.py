@@ -45,6 +45,7 @@ class QueryBar(QWidget):
         super().__init__(parent)
         self._session = session
         self._asked: str | None = None
+        self._typed_ahead: bool | None = None  # whether for a table that is on its way; None where none is
         self.field = QueryField(self._read, lambda: session.settings.queries)
         self.pictures = QueryPictures(session, self.field, self.ask)
         self.popup = QueryPopup(self.field)
@@ -64,6 +65,8 @@ class QueryBar(QWidget):
         self.field.entered.connect(self.ask)
         self.field.cursorPositionChanged.connect(self._moved)
         self.popup.chosen.connect(self._take)
+        session.opening.reading_begun.connect(lambda: self._await_table(bool(self._typed_ahead)))
+        session.opening.reading_failed.connect(lambda: self._await_table(None))
         session.asking.rejected.connect(self._refused)
         session.asking.suggested.connect(self._suggested)
         session.asking.index_ready.connect(self._index_ready)
@@ -136,6 +139,8 @@ class QueryBar(QWidget):
         return outline(text, asking.index, rows)
 
     def _edited(self, text: str) -> None:
+        if self._typed_ahead is not None:
+            self._typed_ahead = True
         self._offer_timer.stop()
         self.field.hint = ""
         self.field.set_notes(())
@@ -258,9 +263,15 @@ class QueryBar(QWidget):
 
     # Following
 
+    def _await_table(self, typed_ahead: bool | None) -> None:
+        self._typed_ahead = typed_ahead
+
     def _table_changed(self) -> None:
         table = self._session.document.table
         self.setEnabled(table is not None)
+        if table is not None and self._typed_ahead:
+            self._asked = ""  # what was typed while the table was on its way is meant for it: it stays
+        self._await_table(None)
         self._show_reading()
         self.popup.hide()
         self.field.marker.rehighlight()

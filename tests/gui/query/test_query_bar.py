@@ -169,6 +169,21 @@ def test_that_another_table_empties_the_field(
     assert bar.field.text() == ""
 
 
+def test_that_what_is_typed_while_a_table_is_on_its_way_is_asked_of_it(
+    qtbot: QtBot, session: Session, bar: QueryBar, words_file: Path
+) -> None:
+    document, first = session.document, session.document.table
+    qtbot.keyClicks(bar.field, "king")
+    answered(qtbot, session, "king")
+    session.opening.open([str(words_file)])
+    qtbot.keyClicks(bar.field, " - man")
+    qtbot.waitUntil(lambda: document.table is not first)
+    answered(qtbot, session, "king - man")
+    assert bar.field.text() == "king - man"
+    session.opening.open([str(words_file)])
+    qtbot.waitUntil(lambda: bar.field.text() == "")
+
+
 def test_that_going_to_the_field_selects_its_text(session: Session, bar: QueryBar) -> None:
     bar.field.set_text("king")
     bar.k.setFocus()
