@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import re
+from array import array
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
@@ -18,7 +21,8 @@ _SLICE = 20_000
 _DATE = r"^\d{4}-\d{2}(-\d{2}([T ]\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:?\d{2})?)?)?$"
 _LONG_TEXT = 60
 _SEPARATORS = ("|", ";")
-_ITEM_END = "\x1f"
+_BRACKETS = r"^\[.*\]$"
+_QUOTED_END = r"""(?<=["'])\s*,\s*(?=["'])"""
 
 
 def arrow_texts(values: NDArray) -> pa.Array:
@@ -66,7 +70,7 @@ def are_lists(texts: pa.Array) -> bool:
     """Every cell in brackets, or separators in a good part of the cells between items that come again."""
     import pyarrow.compute as pc
 
-    if pc.all(pc.match_substring_regex(texts, r"^\[.*\]$")).as_py():
+    if pc.all(pc.match_substring_regex(texts, _BRACKETS)).as_py():
         return True
     separator = _separator(texts)
     if separator is None:
@@ -129,7 +133,8 @@ def dates_of(texts: pa.Array) -> NDArray[np.float64]:
             micros = pc.cast(pc.cast(texts, kind), pa.int64())
         except pa.ArrowInvalid:
             continue
-        return np.asarray(pc.divide(pc.cast(micros, pa.float64()), 1e6).to_numpy(zero_copy_only=False))
+        seconds = micros.fill_null(0).to_numpy(zero_copy_only=False) / 1e6
+        return np.asarray(np.where(micros.is_null().to_numpy(zero_copy_only=False), np.nan, seconds))
     # Months alone, or zones in some cells only.
     return np.array([np.nan if text is None else _moment(text) for text in texts.to_pylist()])
 
@@ -158,19 +163,32 @@ def items_of(texts: pa.Array) -> tuple[NDArray[np.int32], NDArray[np.int64], tup
     import pyarrow.compute as pc
 
     known = texts.drop_null()
-    if len(known) and pc.all(pc.match_substring_regex(known, r"^\[.*\]$")).as_py():
-        inside = pc.replace_substring_regex(texts, r"^\[\s*|\s*\]$", "")
+    bracketed = len(known) > 0 and pc.all(pc.match_substring_regex(known, _BRACKETS)).as_py()
+    separator = None if bracketed else _separator(known)
+    # Many rows have the same list: each is split once.
+    cells, different = encoded(texts)
+    codes: dict[str, int] = {}
+    items, sizes = array("i"), array("q")
+    for cell in different:
+        parts = _listed(cell) if bracketed else cell.split(separator) if separator else [cell]
+        before = len(items)
+        items.extend(codes.setdefault(item, len(codes)) for part in parts if (item := part.strip()))
+        sizes.append(len(items) - before)
+    size = np.append(np.array(sizes, np.int64), 0)
+    first = np.concatenate([[0], np.cumsum(size)])[:-1]
+    starts = np.concatenate([[0], np.cumsum(size[cells])])
+    places = np.arange(starts[-1]) + np.repeat(first[cells] - starts[:-1], size[cells])
+    return np.array(items, np.int32)[places], starts, tuple(codes)
+
+
+def _listed(cell: str) -> list[str]:
+    """The items of a list in brackets, as JSON or Python write it, those that are no value left out."""
+    try:
+        read = json.loads(cell, parse_int=str, parse_float=str, parse_constant=str)
+    except (ValueError, RecursionError):
+        inside = cell[1:-1].strip()
         # Quotation marks end an item only beside a comma: "Paris, France" and "it's" stay whole.
-        quoted = pc.replace_substring_regex(inside, r"""(["'])\s*,\s*(["'])""", _ITEM_END)
-        bare = pc.replace_substring_regex(inside, r"\s*,\s*", _ITEM_END)
-        cells = pc.if_else(pc.match_substring_regex(inside, r"""^["']"""), quoted, bare)
-        cells = pc.replace_substring_regex(cells, r"""^["']|["']$""", "")
-        lists = pc.split_pattern(cells, _ITEM_END)
-    else:
-        lists = pc.split_pattern(texts, _separator(known) or _ITEM_END)
-    flat = pc.utf8_trim_whitespace(pc.list_flatten(lists))
-    sizes = pc.list_value_length(lists).fill_null(0).to_numpy(zero_copy_only=False)
-    codes, names = encoded(pc.if_else(pc.equal(flat, ""), None, flat))
-    kept = codes >= 0
-    starts = np.concatenate([[0], np.cumsum(kept)])[np.concatenate([[0], np.cumsum(sizes)])]
-    return codes[kept], starts, names
+        apart = _QUOTED_END if inside.startswith(("'", '"')) else ","
+        parts = [part.strip() for part in re.split(apart, inside)]
+        return [part.strip("'\"") for part in parts if part.lower() not in MISSING]
+    return [item if isinstance(item, str) else json.dumps(item) for item in read if item is not None]

@@ -168,9 +168,9 @@ class Column:
             plain = pc.utf8_trim_whitespace(self._plain_texts())
             missing = pc.is_in(pc.utf8_lower(plain), pa.array(MISSING, plain.type))
             return pc.if_else(missing, pa.scalar(None, plain.type), plain)
-        known = ~np.isnan(self.numbers)
-        words = [number_text(value) for value in self.numbers.tolist()]
-        return pa.array(words, pa.string(), mask=~known)
+        codes, names = self.categories.codes, self.categories.names
+        words = pa.DictionaryArray.from_arrays(pa.array(codes, mask=codes < 0), pa.array(names, pa.string()))
+        return words.cast(pa.string())
 
     def _plain_texts(self) -> pa.Array:
         return self._values.arrow if isinstance(self._values, Texts) else arrow_texts(self._values)
@@ -183,17 +183,44 @@ class Column:
             return Categories.of(codes, ("no", "yes"))
         if self.kind in (Kind.NUMBER, Kind.DATE):
             known = ~np.isnan(self.numbers)
-            found, places = np.unique(self.numbers[known], return_inverse=True)
+            exact = self._values if self._type in "iuf" else self.numbers
+            found, places = np.unique(exact[known], return_inverse=True)
             codes = np.full(len(self), -1, np.int32)
             codes[known] = places
-            text = date_text if self.kind is Kind.DATE else number_text
-            return Categories.of(codes, tuple(map(text, found.tolist())))
+            return Categories.of(codes, self._words(found))
         if self.kind is Kind.LIST:
             codes = np.full(len(self), -1, np.int32)
             filled = np.flatnonzero(np.diff(self.items.starts))
             codes[filled] = self.items.codes[self.items.starts[filled]]
             return Categories.of(codes, self.items.names)
         return Categories.of(*encoded(self.texts))
+
+    def _words(self, found: NDArray) -> tuple[str, ...]:
+        """Numbers or dates in words, as briefly as their own type knows them: 0.1, not 0.10000000149."""
+        if self.kind is Kind.DATE:
+            return tuple(map(date_text, found.tolist()))
+        if self._type in "iu":
+            return tuple(map(str, found.tolist()))
+        return tuple(number_text(float(str(value))) for value in found)
+
+    def held_against(self, text: str) -> tuple[NDArray, float]:
+        """The numbers and a typed one, to be compared as exactly as the numbers are stored.
+
+        Whole numbers stay whole, however large; what is stored in few bits is compared in these: a column of
+        float32 has the row 0.1 that its card shows.
+
+        Raises
+        ------
+        ValueError
+            The text is no number.
+        """
+        number = float(text)
+        if self._type in "iu" and text.strip().lstrip("+-").isdecimal():
+            return self._values, int(text)
+        if self._type == "f":
+            with np.errstate(over="ignore"):
+                return self._values, self._values.dtype.type(number)
+        return self.numbers, number
 
     @cached_property
     def items(self) -> Items:

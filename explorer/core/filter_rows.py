@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.core.column_texts import FALSE, TRUE
+from explorer.core.column_texts import FALSE, MISSING, TRUE
 from explorer.core.columns import Column, Kind
 from explorer.core.filter_query import (
     And,
@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
 Mask = NDArray[np.bool_]
 _ORDERS: dict[str, Callable] = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
+_MOST_COMPARED = 10_000
+"""So many of the commonest values are held beside a mistyped one."""
 _DATE = re.compile(r"(\d{4})(?:-(\d{1,2})(?:-(\d{1,2})(?:[T ](\d{1,2}):(\d{2})(?::(\d{2}))?)?)?)?")
 
 
@@ -110,12 +112,14 @@ def _compared(column: Column, how: str, values: tuple[Token, ...]) -> Mask:
 def _missing(column: Column) -> Mask:
     if column.kind in (Kind.NUMBER, Kind.DATE, Kind.BOOLEAN):
         return np.isnan(column.numbers)
+    if column.kind is Kind.LIST:
+        return np.asarray(np.diff(column.items.starts) == 0)
     return np.asarray(column.texts.is_null().to_numpy(zero_copy_only=False))
 
 
 def _ordered(column: Column, how: str, value: Token) -> Mask:
     if column.kind is Kind.NUMBER:
-        return np.asarray(_ORDERS[how](column.numbers, _number(column, value)))
+        return np.asarray(_ORDERS[how](*_numbers(column, value)))
     if column.kind is Kind.DATE:
         start, end = _span(column, value)
         # A year is over only when the next one begins: > 2020 is from 2021 on.
@@ -129,7 +133,7 @@ def _ordered(column: Column, how: str, value: Token) -> Mask:
 
 def _equal(column: Column, value: Token) -> Mask:
     if column.kind is Kind.NUMBER:
-        return np.equal(column.numbers, _number(column, value))
+        return np.asarray(np.equal(*_numbers(column, value)))
     if column.kind is Kind.DATE:
         start, end = _span(column, value)
         return (column.numbers >= start) & (column.numbers < end)
@@ -154,9 +158,12 @@ def _codes_of(value: Token, column: Column, names: tuple[str, ...]) -> list[int]
     wanted = value.text.casefold()
     codes = [code for code, name in enumerate(folded) if name == wanted]
     if not codes:
-        close = get_close_matches(wanted, folded, 1) if len(folded) <= 20_000 else []
-        hint = f"Did you mean {as_typed(names[folded.index(close[0])])}?" if close else ""
-        raise _fault(value, f"No row has {value.text} as its {column.name}.", hint)
+        if wanted.strip() in MISSING:
+            hint = f"For rows without one write: {as_typed(column.name)} is missing."
+        else:
+            close = get_close_matches(wanted, folded[:_MOST_COMPARED], 1)
+            hint = f"Did you mean {as_typed(names[folded.index(close[0])])}?" if close else ""
+        raise _fault(value, f"No row has {as_typed(value.text)} as its {column.name}.", hint)
     return codes
 
 
@@ -191,9 +198,9 @@ def _mask(found: pa.Array) -> Mask:
     return np.asarray(found.fill_null(False).to_numpy(zero_copy_only=False))
 
 
-def _number(column: Column, value: Token) -> float:
+def _numbers(column: Column, value: Token) -> tuple[NDArray, float]:
     try:
-        return float(value.text)
+        return column.held_against(value.text)
     except ValueError:
         raise _fault(value, f"{value.text} is not a number, as {column.name} is.") from None
 

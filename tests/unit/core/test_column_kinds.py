@@ -68,20 +68,39 @@ def test_that_categories_are_counted_the_commonest_first() -> None:
 
 
 def test_that_lists_keep_commas_and_quotation_marks_inside_their_items() -> None:
-    cells = ["['a', 'Paris, France']", '["a"]', "[]", '["it\'s", "a"]', "[1, 2]"]
+    cells = [
+        "['a', 'Paris, France']",
+        '["a"]',
+        "[]",
+        '["it\'s", "a"]',
+        "[1, 2]",
+        '[null, "a", "x\\"y"]',
+        "[None, 'a']",
+    ]
     items = Column("x", np.array(cells)).items
     rows = [
         [items.names[code] for code in items.codes[items.starts[row] : items.starts[row + 1]]]
         for row in range(len(cells))
     ]
-    assert rows == [["a", "Paris, France"], ["a"], [], ["it's", "a"], ["1", "2"]]
+    assert rows == [["a", "Paris, France"], ["a"], [], ["it's", "a"], ["1", "2"], ["a", 'x"y'], ["a"]]
     assert items.rows_with(np.array([name == "a" for name in items.names])).tolist() == [
         True,
         True,
         False,
         True,
         False,
+        True,
+        True,
     ]
+    deep = Column("x", np.array(["[" * 5000 + "]" * 5000] * 2))
+    assert len(deep.items.names) == 1, "a list within lists without end is read as it stands"
+
+
+def test_that_dates_are_known_from_the_first_year_on() -> None:
+    column = Column("x", np.array(["0001-01-01", "1066-10-14", "", "2020-02-29"]))
+    assert column.kind is Kind.DATE
+    assert [date_text(value) for value in column.numbers[[1, 3]]] == ["1066-10-14", "2020-02-29"]
+    assert np.isnan(column.numbers[2])
 
 
 def test_that_a_list_is_coloured_by_its_first_item() -> None:

@@ -131,6 +131,7 @@ def test_that_a_condition_holds_for_the_right_rows(text: str, rows: list[int] | 
         ("kynd = noun", "There is no column kynd. Did you mean kind?", 0),
         ("zzzzz = 1", "There is no column zzzzz.", 0),
         ("kind = nown", "No row has nown as its kind. Did you mean noun?", 7),
+        ('kind = ""', 'No row has "" as its kind. For rows without one write: kind is missing.', 7),
         ("kind > 3", "neither less nor more", 7),
         ("good = 7", "good is yes or no; 7 is neither", 7),
         ('"release date" > soon', "soon is not a date. Write a year", 17),
@@ -238,6 +239,49 @@ def test_that_names_values_and_operators_are_proposed(text: str, options: tuple[
     found = completions(text, len(text), COLUMNS)
     assert found.options[: len(options)] == options
     assert found.end == len(text)
+
+
+def test_that_numbers_are_compared_as_exactly_as_they_are_stored() -> None:
+    tenths, large = np.arange(100, dtype=np.float32) / 10, 2**62 + np.arange(4)
+    columns = Columns({"tenth": tenths, "half": tenths.astype(np.float16), "id": large})
+
+    def rows(text: str) -> list[int]:
+        condition = parse_filter(text)
+        assert condition is not None
+        return np.flatnonzero(rows_fitting(condition, columns, 100 if "id" not in text else 4)).tolist()
+
+    assert rows("tenth = 0.3") == rows("half = 0.3") == [3]
+    assert rows("tenth <= 0.3") == rows("half < 0.4") == [0, 1, 2, 3]
+    assert rows("tenth in (0.1, 0.7)") == [1, 7]
+    assert rows("half > 1e9") == []
+    assert rows(f"id = {2**62 + 2}") == [2]
+    assert rows(f"id > {2**62 + 1}") == [2, 3]
+    assert rows(f"id < {2**70}") == [0, 1, 2, 3]
+    assert rows("id > 0.5") == [0, 1, 2, 3]
+    assert columns["tenth"].categories.names[:3] == ("0", "0.1", "0.2")
+    assert columns["id"].categories.names[0] == str(2**62)
+
+
+def test_that_a_text_is_looked_for_in_values_as_they_are_read() -> None:
+    days = np.array(["1700-01-31", "2020-05-17", "NaT"], "datetime64[D]")
+    columns = Columns({"day": days, "good": np.array([True, False, True]), "year": np.array([1990, 17, 3])})
+    for text, expected in (
+        ("day contains 17", [0, 1]),
+        ("day ~ /^17/", [0]),
+        ("day is missing", [2]),
+        ("good contains y", [0, 2]),
+        ("year ~ /^1/", [0, 1]),
+    ):
+        condition = parse_filter(text)
+        assert condition is not None
+        assert np.flatnonzero(rows_fitting(condition, columns, 3)).tolist() == expected
+
+
+def test_that_a_list_without_items_is_missing() -> None:
+    columns = Columns({"tags": np.array(['["a"]', "[]", '[null, ""]', ""])})
+    condition = parse_filter("tags is missing")
+    assert condition is not None
+    assert rows_fitting(condition, columns, 4).tolist() == [False, True, True, True]
 
 
 def test_that_a_column_that_was_not_read_is_asked_for_before_what_follows_it() -> None:
