@@ -100,6 +100,8 @@ def read_numbers(opening: Opening, weights: Weights) -> Numbers:
     kind = str(config.get("model_type") or _kind_of(weights))
     if kind not in _NAMES:
         raise NotRun(f"“{kind}” model", "Its layers are computed in a way that is not known here.")
+    if config.get("use_bidirectional_attention") or config.get("is_causal") is False:
+        raise NotRun(_NAMES[kind], "Its places see what comes after them, which is not computed here.")
     # A damaged name may count a billion layers: there are no more of them than tensors.
     name, count = _NAMES[kind], min(weights.count(r"layers\.(\d+)\."), len(weights.tensors))
     heads, keys = _heads(opening, weights, kind, config.get("num_attention_heads"))

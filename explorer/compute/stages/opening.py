@@ -28,7 +28,7 @@ from explorer.compute.stages import (
 )
 from explorer.compute.stages.base import NotRun, Opening, StageModel
 from explorer.compute.stages.lookup import open_lookup
-from explorer.compute.stages.not_run import known_as
+from explorer.compute.stages.not_run import is_quantised, known_as
 from explorer.compute.stages.outputs import generation_notes
 from explorer.core.errors import ExplorerError
 from explorer.core.table import OpenedFile
@@ -157,7 +157,7 @@ def find_family(weights: Weights) -> tuple[Family | None, str]:
 
 def _open_as(family: Family | None, opening: Opening) -> StageModel:
     """A family's model; the lookup alone where it is of none, or of one that is not run."""
-    if family is not None:
+    if family is not None and not is_quantised(opening.weights):
         try:
             return family.open_model(opening)
         except NotRun as known:

@@ -194,6 +194,11 @@ def test_that_what_is_not_computed_is_said_by_name(tmp_path: Path) -> None:
     config["rope_parameters"] = {"rope_type": "yarn", "rope_theta": 1e4, "factor": 4.0}
     path.write_text(json.dumps(config), "utf-8")
     assert "scaled by “yarn”" in open_stage_model(tmp_path).run(ids=IDS).notes[0]
+    path.write_text(json.dumps({**config, "rope_parameters": None, "is_causal": False}), "utf-8")
+    assert "see what comes after them" in open_stage_model(tmp_path).run(ids=IDS).notes[0]
+    quantised = {**model.state_dict(), "model.layers.0.mlp.up_proj.weight_scale": torch.ones(1)}
+    run = open_stage_model(save(quantised, tmp_path / "int8.pth")).run(ids=IDS)
+    assert "Model with quantised layers: its rows are looked up" in run.notes[0]
     state = {"model.embed_tokens.weight": torch.randn(90, 8)}
     state["model.layers.0.block_sparse_moe.gate.weight"] = torch.randn(8, 8)
     run = open_stage_model(save(state, tmp_path / "moe.pth")).run(ids=[3])
