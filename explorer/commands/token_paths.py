@@ -19,6 +19,8 @@ from explorer.jobs import Job, Jobs
 
 MOST_PATHS = 24
 """Of a longer sequence the first are drawn: more would be a ball of wool."""
+_OWN_ROW = ("looked up", "scaled")
+"""Stages in which a token's vector still points where its row does."""
 MOST_WORK = 1 << 33
 """Products of numbers that placing may take, so that it never holds a query up for long."""
 
@@ -33,11 +35,14 @@ class _Ways:
         Of the tokens.
     stages : tuple of str
     vectors : float32 array, shape (stages * tokens, dim)
+    rows : tuple of int or None
+        Each token's own row; None where only its vectors are known.
     """
 
     labels: tuple[str, ...]
     stages: tuple[str, ...]
     vectors: NDArray[np.float32]
+    rows: tuple[int | None, ...]
 
 
 class TokenPaths(QObject):
@@ -88,6 +93,7 @@ class TokenPaths(QObject):
                 np.concatenate(
                     [_values(each)[tokens.start - each.first : tokens.stop - each.first] for each in stages]
                 ),
+                tuple(sequence[token].id for token in tokens),
             )
         )
 
@@ -101,6 +107,7 @@ class TokenPaths(QObject):
                 labels,
                 tuple(each.stage for each in placeable),
                 np.concatenate([each.vectors for each in placeable]),
+                (None, None),
             )
             if placeable
             else None
@@ -149,7 +156,7 @@ class TokenPaths(QObject):
                 document.set_token_paths(())
             return
         if document.stage is not LayoutStage.MOVING and rows is not None:
-            document.set_token_paths(_paths(ways, place_vectors(document.positions, rows)))
+            document.set_token_paths(_paths(ways, rows, document.positions))
 
 
 def _values(stage: Stage) -> NDArray[np.float32]:
@@ -182,8 +189,15 @@ def _placeable(run: StageRun, table: TableListing) -> list[Stage]:
     return [stage for stage in found if stage.of is first.of]
 
 
-def _paths(ways: _Ways, places: NDArray[np.float32]) -> tuple[TokenPath, ...]:
-    by_stage = places.reshape(len(ways.stages), len(ways.labels), -1)
+def _paths(ways: _Ways, nearest: NDArray[np.int64], positions: NDArray[np.float32]) -> tuple[TokenPath, ...]:
+    """Each token's way: from its own row, if that is on the map, to where its nearest rows lie together."""
+    by_stage = place_vectors(positions, nearest).reshape(len(ways.stages), len(ways.labels), -1)
+    first = nearest.reshape(len(ways.stages), len(ways.labels), -1)[..., 0]
+    for at, name in enumerate(ways.stages):
+        for token, row in enumerate(ways.rows) if name in _OWN_ROW else ():
+            own = first[at, token] if row is None else row
+            if own >= 0 and np.isfinite(positions[own]).all():
+                by_stage[at, token] = positions[own]
     return tuple(
         TokenPath(label, ways.stages, by_stage[:, number])
         for number, label in enumerate(ways.labels)

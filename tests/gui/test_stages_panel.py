@@ -74,6 +74,11 @@ def test_that_tokens_move_over_the_map_from_their_own_rows(qtbot: QtBot, panel: 
     path = document.token_paths[0]
     assert path.label == "happy"
     assert path.stages[0] == "looked up"
+    for each in document.token_paths:
+        (row,) = (
+            row for row in range(len(document.table.labels)) if document.table.labels[row] == each.label
+        )
+        np.testing.assert_array_equal(each.places[0], document.positions[row])
     assert path.places.shape == (len(path.stages), 2)
     assert np.isfinite(path.places).all()
     panel.form.on_map.setChecked(False)

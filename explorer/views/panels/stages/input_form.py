@@ -20,6 +20,7 @@ from explorer.core.stages import Needs, StageModelInfo
 from explorer.core.wording import counted
 from explorer.document import StageInput
 from explorer.views.panels.stages.events import EventNames
+from explorer.views.panels.stages.wording import plain
 
 PICTURES = "Pictures (*.jpg *.jpeg *.png *.webp *.gif *.bmp *.tif *.tiff *.heic *.avif);;All files (*)"
 _ASKS = {
@@ -54,6 +55,7 @@ class InputForm(QWidget):
         self.field.setAccessibleName("Text for the model")
         self.field.setClearButtonEnabled(True)
         self.field.setAcceptDrops(False)  # a file dropped on it is opened, not named
+        self.looks_at = plain("looks at")
         self.source = QLineEdit()
         self.source.setAccessibleName("Source sentence for the decoder")
         self.source.setClearButtonEnabled(True)
@@ -104,7 +106,11 @@ class InputForm(QWidget):
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(6)
         column.addLayout(line)
-        column.addWidget(self.source)
+        looking = QHBoxLayout()
+        looking.setSpacing(6)
+        looking.addWidget(self.looks_at)
+        looking.addWidget(self.source, 1)
+        column.addLayout(looking)
         column.addWidget(self.choices)
         column.addLayout(checks)
 
@@ -184,7 +190,8 @@ class InputForm(QWidget):
         side = (self.side.currentData() or "") if model is not None and model.sides else ""
         reads = model is None or side in model.reads
         self.field.setPlaceholderText(_ASKS[Needs.TEXT if model is None else model.needs] if reads else _ROWS)
-        self.source.setVisible(model is not None and side in model.source_of)
+        for part in (self.looks_at, self.source):
+            part.setVisible(model is not None and side in model.source_of)
         other = "" if model is None else model.source_of.get(side, "")
         self.source.setPlaceholderText(
             _SOURCE if model is None or other in model.reads else f"{_SOURCE}: rows, 5 17 3"
