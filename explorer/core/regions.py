@@ -13,12 +13,12 @@ class Region:
     ----------
     name : str
         Typical labels of the rows in it, or what the person called it.
-    x, y : float
-        Where it is densest, in the positions' units.
+    x, y, z : float
+        Where it is densest, in the positions' units; z is 0 on a map of two dimensions.
     rows : int
         How many rows lie in it.
     size : float
-        The radius of a circle of its area, in the positions' units.
+        The radius of a circle of its area, or of a ball of its volume, in the positions' units.
     found : str
         Its typical labels, whatever it is called.
     """
@@ -29,3 +29,4 @@ class Region:
     rows: int
     size: float
     found: str = ""
+    z: float = 0.0

@@ -44,12 +44,18 @@ class RegionLabel:
         The middle, in data coordinates.
     size : float
         Of the letters, in points.
+    opacity : float
+        Less than 1 for those farther away, on a map of three dimensions.
+    place : int
+        Which of the document's regions it names; -1 for none of them.
     """
 
     text: str
     x: float
     y: float
     size: float = 20.0
+    opacity: float = 1.0
+    place: int = -1
 
 
 @dataclass(frozen=True, eq=False)

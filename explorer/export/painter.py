@@ -99,11 +99,13 @@ def _draw_regions(painter: QPainter, figure: Figure, cache: TextCache) -> None:
             continue
         width, height = cache.region_size(region)
         box = QRectF(middle.x() - width / 2, middle.y() - height / 2, width, height)
+        painter.setOpacity(region.opacity)
         if vector:
             draw_region(painter, region, figure.theme, box)
         else:
             corner = _on_pixel(box.left() - HALO, box.top() - HALO, ratio)
             painter.drawImage(corner, cache.region_image(region, figure.theme, ratio))
+    painter.setOpacity(1.0)
 
 
 def _draw_thumbnails(painter: QPainter, figure: Figure) -> None:

@@ -78,7 +78,8 @@ def test_that_odd_maps_have_no_clusters_and_no_regions() -> None:
     far[3] = 1e30
     assert find_density_clusters(far).codes.shape == (500,)
     assert find_regions(far)
-    assert find_regions(np.zeros((500, 3), np.float32)) == (), "three dimensions have none"
+    assert find_regions(np.zeros((500, 3), np.float32)) == ()
+    assert find_regions(np.zeros((500, 4), np.float32)) == (), "no map has four dimensions"
 
 
 @settings(max_examples=30)
@@ -103,6 +104,20 @@ def test_that_regions_lie_where_the_groups_are() -> None:
         assert 600 < region.rows < 1100
         assert 0.8 < region.size < 3.5
     assert [region.name for region in regions] == [f"Region {number}" for number in range(1, 8)]
+
+
+def test_that_regions_of_three_dimensions_lie_where_their_groups_do() -> None:
+    random = np.random.default_rng(1)
+    centres = np.array([[0, 0, 0], [9, 0, 0], [0, 9, 0], [0, 0, 9], [9, 9, 9]], np.float32)
+    points = (np.repeat(centres, 400, axis=0) + random.normal(size=(2000, 3))).astype(np.float32)
+    points[7] = np.nan
+    regions = find_regions(points)
+    assert len(regions) == 5
+    assert {region.rows for region in regions} <= set(range(330, 401))
+    for centre in centres:
+        places = [np.array([region.x, region.y, region.z]) for region in regions]
+        assert min(np.linalg.norm(place - centre) for place in places) < 1.6
+    assert all(1.5 < region.size < 4 for region in regions)
 
 
 def test_that_a_million_rows_have_their_regions_within_a_second() -> None:

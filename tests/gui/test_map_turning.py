@@ -10,9 +10,10 @@ from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 from window_driver import lay_out_for_ever, settle
 
+from explorer.core.regions import Region
 from explorer.document.staging import TokenPath
 from explorer.export.figure import Figure
-from explorer.render.camera import Camera, project
+from explorer.render.camera import Camera, middle, project
 from explorer.views.main_window import MainWindow
 from explorer.views.map import places as places_module
 from explorer.views.map.canvas import Tool
@@ -79,6 +80,33 @@ def test_that_many_rows_are_turned_as_a_sample_and_rest_as_a_whole(
     assert item.figure.sample is None
     np.testing.assert_allclose(item.figure.xy, xy, atol=1e-5)
     np.testing.assert_allclose(item.figure.depth, depth, atol=1e-5)
+
+
+def test_that_regions_are_named_where_they_are_seen_and_those_behind_are_fainter(
+    qtbot: QtBot, turning: MainWindow
+) -> None:
+    document, canvas = turning.session.document, turning.map.canvas
+    view, about = canvas.viewport_now, np.array(middle(document.positions))
+    reach = 0.2 * min(view.width, view.height) / view.scale
+    centres = np.float32(about + reach * np.array([[-1, 0, 1], [1, 0, -1]]))
+    document.set_regions(
+        tuple(
+            Region(name, float(x), float(y), rows, reach, name, float(z))
+            for name, rows, (x, y, z) in zip(("front", "back"), (50, 80), centres, strict=True)
+        )
+    )
+    for places in ([QPoint(300, 300)], [QPoint(300, 300), QPoint(320, 310), QPoint(340, 330)]):
+        drag(turning, places)
+        xy, depth = project(centres, turning.map.camera, centre=tuple(about))
+        assert depth[0] > depth[1]
+        front, back = sorted(canvas.item.figure.regions, key=lambda region: region.place)
+        assert (front.text, back.text) == ("front", "back")
+        np.testing.assert_allclose([(front.x, front.y), (back.x, back.y)], xy, atol=1e-3)
+        assert back.opacity < 0.5 < front.opacity == 1
+    turning.map.gestures.rename_region(back)
+    QTest.keyClicks(turning.map.gestures.region_editor, "behind")
+    QTest.keyClick(turning.map.gestures.region_editor, Qt.Key.Key_Return)
+    assert [region.name for region in document.regions] == ["front", "behind"]
 
 
 def test_that_the_other_button_moves_and_arrow_keys_turn(turning: MainWindow) -> None:

@@ -137,7 +137,7 @@ class FigureMaker:
             hover=hover,
             paths=self._paths(shown),
             # Pictures tell what a region is about, and would hide its name.
-            regions=() if self._shows_pictures else region_labels(document, view),
+            regions=() if self._shows_pictures else region_labels(document, view, self.places, shown),
             selected=standing,
             dims_all=document.filtered is not None and not len(standing),
             legend=_legend(document, colours, self._count_scale(index, view, theme)),

@@ -139,9 +139,15 @@ class Places:
 
     def located(self, shown: Shown, places: NDArray[np.floating]) -> NDArray[np.float32]:
         """Places among the positions, shape (n, 2 or 3), as they are seen, shape (n, 2)."""
+        return self.seen(shown, places)[0]
+
+    def seen(
+        self, shown: Shown, places: NDArray[np.floating]
+    ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+        """The same, and how near each is, shape (n,): equally near in two dimensions."""
         if shown.depth is None:
-            return np.asarray(places, np.float32)
-        return project(places, self.camera, centre=self._middle(shown.positions))[0]
+            return np.asarray(places, np.float32), np.zeros(len(places), np.float32)
+        return project(places, self.camera, centre=self._middle(shown.positions))
 
     def star(self, shown: Shown) -> tuple[float, float] | None:
         """Where the question of the answer shown is seen; None for a question that is a row itself."""

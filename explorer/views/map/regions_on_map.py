@@ -4,48 +4,70 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import numpy as np
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QLineEdit, QWidget
 
+from explorer.core.regions import Region
 from explorer.document import Document
 from explorer.export.figure import Figure, RegionLabel
 from explorer.export.labelling import region_box
 from explorer.export.text import TextCache
 from explorer.render.viewport import Viewport
+from explorer.views.map.places import Places, Shown
 
 SMALLEST_SEEN, LARGEST_SEEN = 36.0, 0.34
 """A region is named while its radius is at least so many points, and at most this share of the map."""
 SMALL, LARGE = 12.0, 17.0
 """Sizes of letters in points, of the smallest and the largest region."""
+FAINTEST = 0.35
+"""Opacity of the farthest region's name."""
 NARROWEST = 140
 MOST = 40
 
 
-def region_labels(document: Document, view: Viewport) -> tuple[RegionLabel, ...]:
+def region_labels(
+    document: Document, view: Viewport, places: Places, shown: Shown
+) -> tuple[RegionLabel, ...]:
     """The regions that a view names, the largest first: those that are neither dots nor all there is to see.
 
-    While an answer or tokens' ways are on the map, their names have its room.
+    Of three dimensions the near ones go before the far ones, which are fainter. While an answer or
+    tokens' ways are on the map, their names have its room.
 
     Parameters
     ----------
     document : Document
     view : Viewport
+    places : Places
+    shown : Shown
+        Where the rows are in that view.
     """
-    positions = document.positions
-    if document.label_density == "none" or positions is None or positions.shape[1] != 2:
+    regions, dimensions = document.regions, shown.positions.shape[1]
+    if not regions or document.label_density == "none" or document.answer is not None:
         return ()
-    if document.answer is not None or document.token_paths:
+    if document.token_paths:
         return ()
+    centres = np.array([(region.x, region.y, region.z)[:dimensions] for region in regions])
+    middles, depths = places.seen(shown, centres)
+    nearness = (depths - depths.min()) / max(float(np.ptp(depths)), 1e-9) if dimensions == 3 else depths + 1
+    clear = FAINTEST + (1 - FAINTEST) * nearness
     most = LARGEST_SEEN * min(view.width, view.height)
-    seen = [region for region in document.regions if SMALLEST_SEEN <= region.size * view.scale <= most]
-    seen.sort(key=lambda region: -region.rows)
-    fullest = seen[0].rows if seen else 1
+    seen = [
+        place for place, region in enumerate(regions) if SMALLEST_SEEN <= region.size * view.scale <= most
+    ]
+    seen.sort(key=lambda place: -regions[place].rows * clear[place])
+    fullest = max((regions[place].rows for place in seen), default=1)
     return tuple(
         RegionLabel(
-            region.name, region.x, region.y, round(SMALL + (LARGE - SMALL) * (region.rows / fullest) ** 0.5)
+            regions[place].name,
+            float(middles[place, 0]),
+            float(middles[place, 1]),
+            round(SMALL + (LARGE - SMALL) * (regions[place].rows / fullest) ** 0.5),
+            opacity=float(clear[place]),
+            place=place,
         )
-        for region in seen[:MOST]
+        for place in seen[:MOST]
     )
 
 
@@ -73,7 +95,7 @@ class RegionEditor(QLineEdit):
         super().__init__(parent)
         self._document = document
         self._left = left
-        self._region: RegionLabel | None = None
+        self._region: Region | None = None
         self.setAccessibleName("Name of the region")
         self.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.editingFinished.connect(self._take)
@@ -81,7 +103,7 @@ class RegionEditor(QLineEdit):
 
     def open(self, region: RegionLabel, box: QRectF) -> None:
         """Edit a region's name in its place."""
-        self._region = region
+        self._region = self._document.regions[region.place]
         self.setText(region.text)
         width = max(NARROWEST, round(box.width()) + 24)
         height = self.sizeHint().height()
@@ -106,7 +128,7 @@ class RegionEditor(QLineEdit):
         if region is None or not name:
             return
         for place, known in enumerate(self._document.regions):
-            if (known.x, known.y) == (region.x, region.y):
+            if known.found == region.found and (known.x, known.y, known.z) == (region.x, region.y, region.z):
                 self._document.name_region(place, name)
 
     def _close(self) -> None:
