@@ -11,7 +11,7 @@ from PySide6.QtCore import QObject, Signal
 
 from explorer.commands.label_indexing import LabelIndexing
 from explorer.commands.notices import Notices
-from explorer.commands.query_vectors import QueryVectors
+from explorer.commands.query_vectors import QueryVectors, picture_without_vector
 from explorer.core.encoder_info import EncodedParts, EncoderInfo
 from explorer.core.errors import ExplorerError
 from explorer.core.label_index import LabelIndex
@@ -282,6 +282,9 @@ class Asking(QObject):
     def _put(self, question: Question, *, in_place: bool = False) -> None:
         """Have a question answered; what it has for the encoder is encoded first."""
         self._stop_search()
+        if (lacking := picture_without_vector(self._document.table, question)) is not None:
+            self.rejected.emit(lacking)
+            return
         if not question.texts and not question.pictures:
             self._find(question, None, (), in_place)
             return

@@ -10,6 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from explorer.core.encoder_info import EncodedParts, EncoderInfo
+from explorer.core.errors import ExplorerError
+from explorer.core.listing import LoadedTable
 from explorer.core.query_sum import weighted_sum
 from explorer.core.query_text import placed
 from explorer.core.text_note import TextNote
@@ -86,3 +88,15 @@ def _modified(path: str) -> int:
         return Path(path).stat().st_mtime_ns
     except OSError:
         return 0
+
+
+def picture_without_vector(table: LoadedTable | None, question: Question) -> ExplorerError | None:
+    """What to say of a row asked for whose picture could not be used; its numbers alone do not tell why."""
+    if table is None or table.pictures is None:
+        return None
+    for row in question.rows:
+        if not 0 <= row < table.listing.rows or table.health.healthy[row]:
+            continue
+        if reason := table.pictures.reason(row):
+            return ExplorerError(f"Row #{row} ({table.pictures.name(row)}) has no vector: {reason}.")
+    return None

@@ -162,6 +162,9 @@ def style_sheet(colours: Theme) -> str:
     QPushButton[primary="true"]:focus {{ border-color: {c.text}; }}
     QPushButton[flat="true"] {{ border: none; background: transparent; color: {c.accent}; padding: 3px 6px; }}
     QPushButton[flat="true"]:focus {{ background: {c.accent_ground}; }}
+    QPushButton[primary="true"]:disabled {{
+        color: {c.quiet}; background: {c.ground}; border-color: {c.line}; }}
+    QPushButton[flat="true"]:disabled {{ color: {c.quiet}; }}
     QToolButton {{ border: none; border-radius: 6px; padding: 4px; background: transparent; }}
     QToolButton:hover {{ background: {c.ground}; }}
     QToolButton:focus {{ border: 1px solid {c.accent}; padding: 3px; }}

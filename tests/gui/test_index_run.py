@@ -103,7 +103,8 @@ def test_that_a_dropped_folder_is_indexed_and_what_was_left_out_is_told(
     )
     press(watched, "Show those")
     listed = watched.findChild(Verdicts).model.shown
-    assert [remark.picture for remark in listed if remark.verdict == "cut off"] == ["cut.png"]
+    (cut,) = [remark for remark in listed if remark.verdict == "cut off"]
+    assert cut.picture == "cut.png"
     assert [remark.reason for remark in listed if remark.picture == "more/copy.png"] == ["scene-0003.png"]
     dialog = watched.findChild(Verdicts)
     dialog.which.setCurrentText(UNMATCHED)
@@ -116,6 +117,10 @@ def test_that_a_dropped_folder_is_indexed_and_what_was_left_out_is_told(
     dialog.close()
     assert watched.session.document.pictures is not None
     assert indexes_of(folder) == (folder.parent / "odd ones-index",)
+    with qtbot.waitSignal(watched.session.asking.rejected) as refused:
+        watched.session.asking.ask(f"#{cut.row}")
+    why = "the file ends before the picture does"
+    assert refused.args[0].message == f"Row #{cut.row} (cut.png) has no vector: {why}."
 
 
 def test_that_return_takes_the_offer_and_escape_does_not(

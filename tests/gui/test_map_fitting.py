@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 from PySide6.QtCore import QRectF
 
+from explorer.render.thumbnails import place_thumbnails
 from explorer.render.viewport import Viewport
-from explorer.views.map.fitting import FEW, INSETS, SMALLEST, fitted_view
+from explorer.views.map.fitting import FEW, INSETS, PICTURE_INSETS, SMALLEST, fitted_view
 
 WIDTH, HEIGHT = 900, 800
 LEGEND = QRectF(14, 500, 200, 286)
@@ -68,3 +69,14 @@ def test_that_odd_maps_have_a_view(positions):
     view = fitted_view(positions.astype(np.float32), WIDTH, HEIGHT, LEGEND)
     assert np.isfinite([view.x, view.y, view.scale]).all()
     assert view.scale > 0
+
+
+@pytest.mark.parametrize("aspect", [0.05, 0.4, 1.0, 2.5, 20.0])
+def test_that_pictures_of_any_shape_at_the_edge_are_seen_whole(aspect):
+    positions = np.array([(-1, -1), (-1, 1), (1, -1), (1, 1)], np.float32)
+    aspects = np.full(4, aspect, np.float32)
+    view = fitted_view(positions, WIDTH, HEIGHT, None, PICTURE_INSETS)
+    left, top, width, height = place_thumbnails(positions, view, aspects).boxes.T
+    edges = np.concatenate([left, top, WIDTH - left - width, HEIGHT - top - height])
+    assert len(edges) == 16
+    assert edges.min() >= 0

@@ -87,9 +87,13 @@ def test_that_pictures_can_be_switched_off_by_key_and_button(qtbot: QtBot, galle
     gallery.activateWindow()
     qtbot.waitUntil(gallery.isActiveWindow)
     assert gallery.map.tools["pictures"].isChecked()
+    gallery.map.fit()
+    scale = gallery.map.canvas.viewport_now.scale
     QTest.keyClick(gallery.map.canvas, Qt.Key.Key_P)
     assert not shown(gallery)
     assert not gallery.map.tools["pictures"].isChecked()
+    gallery.map.fit()
+    assert gallery.map.canvas.viewport_now.scale > scale, "dots need less of an edge than pictures"
     gallery.map.tools["pictures"].click()
     assert shown(gallery)
 

@@ -257,6 +257,8 @@ def test_that_nothing_standing_out_is_said_for_tables_large_enough() -> None:
     clear = made_answer(np.concatenate([[0.9], noise]), rows=10)
     assert remark(clear) == ""
     assert remark(made_answer(noise[::20], rows=10)) == "", "of 100 rows the best are much of the background"
+    alike = -np.sort(-random.uniform(0.4, 1.0, 2000))
+    assert remark(made_answer(alike, rows=10)) == "", "where much is alike the very picture cannot stand out"
 
 
 def test_that_notes_of_the_reading_are_said_first() -> None:

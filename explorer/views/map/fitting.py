@@ -9,6 +9,8 @@ from PySide6.QtCore import QRectF
 from explorer.render.viewport import Insets, Viewport, extent
 
 INSETS = Insets(left=32, top=32, right=72, bottom=32)
+PICTURE_INSETS = Insets(left=50, top=50, right=90, bottom=50)
+"""For a map with pictures in place of dots: half of the longest, so that none at the edge is cut."""
 FEW = 0.002
 """This share of the rows may lie behind the legend."""
 GAP = 12

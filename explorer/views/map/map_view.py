@@ -23,7 +23,7 @@ from explorer.views.map.canvas import Canvas, Tool
 from explorer.views.map.colouring import Coloured
 from explorer.views.map.colours import Colours
 from explorer.views.map.figure_maker import FigureMaker
-from explorer.views.map.fitting import fitted_view
+from explorer.views.map.fitting import INSETS, PICTURE_INSETS, fitted_view
 from explorer.views.map.gestures import Gestures
 from explorer.views.map.hover_card import HoverCard
 from explorer.views.map.kept import Kept
@@ -269,8 +269,13 @@ class MapView(QWidget):
         around = places.around(shown)
         if self._session.document.stage is LayoutStage.MOVING:
             around = around[:: max(1, len(around) // MOVING_SAMPLE)]
+        insets = PICTURE_INSETS if self.pictures.shown else INSETS
         fitted = self._fitted.of(
-            lambda: fitted_view(around, now.width, now.height, card), shown, (now.width, now.height), card
+            lambda: fitted_view(around, now.width, now.height, card, insets),
+            shown,
+            (now.width, now.height),
+            card,
+            insets,
         )
         self._maker.fitted_scale = fitted.scale
         self.canvas.show_viewport(fitted)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numpy.typing import NDArray
 
 from explorer.core.placement import agreement, place_query
+from explorer.core.results import Metric, SearchResult
 from explorer.document import Answer
 from explorer.views.label_text import shown_label
 from explorer.views.panels.neighbour_model import signed
@@ -32,11 +35,22 @@ def remark(answer: Answer) -> str:
     if len(result.scores) and int(result.background.counts.sum()) >= _FEWEST_ROWS:
         # As the list shows it: what reads as 3.0 there is not called less here.
         best = round(result.background.above(float(result.scores[0]), result.metric), 1)
-        if best < _CLEAR_MATCH:
+        if best < _CLEAR_MATCH <= _most_above(result):
             parts.append(
                 f"Nothing stands out: the best match is only {signed(best, 1)}σ above the table's background."
             )
     return " ".join(parts)
+
+
+def _most_above(result: SearchResult) -> float:
+    """How far a row that is the very thing asked for would stand above the background.
+
+    Where many rows are much like what is asked, not even that one stands out by much, and is no worse for it.
+    """
+    if result.metric is Metric.DOT:
+        return math.inf
+    perfect = 1.0 if result.metric is Metric.COSINE else 0.0
+    return round(result.background.above(perfect, result.metric), 1)
 
 
 def trust_sentence(answer: Answer, positions: NDArray[np.float32]) -> str:

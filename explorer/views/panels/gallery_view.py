@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import PurePosixPath
+
 from PySide6.QtCore import (
     QEvent,
     QItemSelection,
@@ -260,7 +262,7 @@ class GalleryView(QAbstractItemView):
             box,
             self._thumbnails.image(row, round(side)),
             bool(self._thumbnails.fault(row)),
-            score or model.name(place),
+            score or PurePosixPath(model.name(place)).name,
             Qt.TextElideMode.ElideRight if score else Qt.TextElideMode.ElideMiddle,
             chosen.isSelected(model.index(place, 0)),
             place == current,

@@ -97,9 +97,9 @@ class IndexOffer(QFrame):
     @property
     def index(self) -> Path | None:
         """Where the index goes; None where no encoder is chosen."""
-        if self._place is not None or not self.encoder.path:
-            return self._place
-        return place_for(self._folder, Path(self.encoder.path))
+        if not self.encoder.path:
+            return None
+        return self._place or place_for(self._folder, Path(self.encoder.path))
 
     def start(self) -> None:
         """Index the folder as offered."""
