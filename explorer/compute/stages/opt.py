@@ -8,7 +8,8 @@ from typing import Any
 from explorer.compute.encoders.weights import Weights
 from explorer.compute.stages.activations import activation_of
 from explorer.compute.stages.attention import attention, heads_of
-from explorer.compute.stages.bart import POSITION_OFFSET, bart_layer
+from explorer.compute.stages.bart import POSITION_OFFSET
+from explorer.compute.stages.bart_layers import bart_layer
 from explorer.compute.stages.base import Computed, Input, NotRun, Opening, StageModel, stage
 from explorer.compute.stages.linear import read_norm, read_shaped, table_shape
 from explorer.compute.stages.prenorm import run_layers

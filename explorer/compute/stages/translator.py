@@ -8,7 +8,7 @@ does not say how many heads there are.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 
@@ -17,6 +17,7 @@ import torch
 from explorer.compute.encoders.weights import Weights
 from explorer.compute.stages.attention import attention, heads_of
 from explorer.compute.stages.base import Computed, Input, Opening, StageModel, stage
+from explorer.compute.stages.decoding import ADD_SOURCE, ALONE, decode
 from explorer.compute.stages.linear import Lookup, read_lookup, read_shaped
 from explorer.compute.stages.positions import interleaved
 from explorer.compute.stages.prenorm import run_layers
@@ -29,14 +30,11 @@ from explorer.compute.stages.translator_layers import (
     encoder_layer,
     read_norm,
 )
-from explorer.core.stages import Needs, Of, Stage
+from explorer.core.stages import Needs, Stage
 
 _TABLES = {"source": "src_embed.0.lut.weight", "target": "tgt_embed.0.lut.weight"}
 _POSITIONS = {"source": "src_embed.1.pe", "target": "tgt_embed.1.pe"}
 _USUAL_HEADS = 8
-_ALONE = "The decoder also looks at an encoded source sentence, so it is not run on the target side alone"
-_ADD_SOURCE = f"{_ALONE}: give the source sentence as well (--source, or the field below the text)."
-_HOW = "self-attention on what came before, attention to the source, a feed-forward block"
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,9 +88,10 @@ def open_model(opening: Opening) -> StageModel:
         if given.side == "target":
             if given.source is None or not has_decoder:
                 _, stages = sides["target"].look_up(given.ids)
-                return Computed(tuple(stages), notes=(_ADD_SOURCE if has_decoder else f"{_ALONE}.",))
+                return Computed(tuple(stages), notes=(ADD_SOURCE if has_decoder else f"{ALONE}.",))
             x, _ = sides["source"].look_up(given.source)
-            return _decode(sides["target"], decoder, given.ids, last(run_layers(x, layers)[0]))
+            encoded = last(run_layers(x, layers)[0])
+            return decode(*sides["target"].look_up(given.ids), *decoder(), encoded, given.tell)
         x, stages = sides["source"].look_up(given.ids)
         x, layered, looked = run_layers(x, layers)
         stages += layered
@@ -114,29 +113,6 @@ def open_model(opening: Opening) -> StageModel:
     )
 
 
-def _decode(
-    side: _Side,
-    decoder: Callable[[], tuple[Sequence[DecoderLayer], UnbiasedNorm]],
-    ids: torch.Tensor,
-    source: torch.Tensor,
-) -> Computed:
-    """The decoder's stages on a text, beside an encoded source of shape (m, dim)."""
-    layers, last = decoder()
-    x, stages = side.look_up(ids)
-    stages.insert(0, stage("encoder output", source, "of the source: what the decoder looks at", Of.SOURCE))
-    own, cross = [], []
-    for number, layer in enumerate(layers, 1):
-        x, looked, across = layer(x, source)
-        own.append(looked)
-        cross.append(across)
-        stages.append(stage(f"after decoder layer {number}", x, _HOW))
-    stages.append(stage("final norm", last(x), "decoder.norm"))
-    return Computed(
-        tuple(stages),
-        (attention(cross, "cross-attention", keys=Of.SOURCE), attention(own, "target self-attention")),
-    )
-
-
 def _text(opening: Opening, name: str, side: _Side) -> TextSide:
     labels = opening.labels(side.table.name)
     return text_side(opening, labels, len(side.table.stored), len(side.places), f"translator's {name} side")
@@ -153,4 +129,5 @@ def _side(weights: Weights, name: str) -> _Side:
 
 def _numbered(weights: Weights) -> list[Weights]:
     """Each layer's tensors."""
-    return [weights.under(f"layers.{number}.") for number in range(weights.count(r"layers\.(\d+)\."))]
+    count = min(weights.count(r"layers\.(\d+)\."), len(weights.tensors))
+    return [weights.under(f"layers.{number}.") for number in range(count)]

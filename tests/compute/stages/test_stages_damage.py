@@ -67,6 +67,7 @@ NEEDED = [
     ("llama", "layers.1.mlp.down_proj.weight"),
     ("t5", "encoder.block.1.layer.1.DenseReluDense.wo.weight"),
     ("bart", "encoder.layers.1.final_layer_norm.weight"),
+    ("bart", "decoder.embed_positions.weight"),
 ]
 
 

@@ -55,15 +55,20 @@ def assert_agrees(opened: StageModel, model: Any, layers: int = 3) -> None:
         )
 
 
+def named(name: str) -> str:
+    return "T5 encoder" if name.startswith("T5") else name
+
+
 @pytest.mark.parametrize("name", MODELS)
 def test_that_each_stage_of_an_encoder_agrees_with_transformers(tmp_path: Path, name: str) -> None:
     family, values = MODELS[name]
     model = made(family, **values)
     opened = open_stage_model(saved_in(tmp_path, model))
-    assert opened.name == f"{name.split(',')[0]} encoder"
+    assert opened.name == named(name)
     assert opened.heads is not None
     assert opened.heads.is_told
-    assert "Its encoder is run; its decoder, which writes the answer, is not." in opened.notes
+    alone = "Its encoder is run; its decoder, which writes the answer, is not." in opened.notes
+    assert alone == name.startswith("T5")
     assert not any("taken" in note for note in opened.notes)
     assert_agrees(opened, model)
 
@@ -84,16 +89,58 @@ USUAL: dict[str, tuple[str, dict[str, Any]]] = {
 def test_that_a_bare_state_dict_takes_the_usual_numbers(tmp_path: Path, name: str, wrapper: str) -> None:
     family, values = USUAL[name]
     model = made(family, **{**values, "encoder_attention_heads": 2})
-    state = {
-        wrapper + key: tensor for key, tensor in model.state_dict().items() if "embed_positions" not in key
-    }
-    if name in ("BART", "mBART"):  # learned, not computed
-        places = model.encoder.embed_positions.weight.detach()
-        state[f"{wrapper}encoder.embed_positions.weight"] = places
+    state = {wrapper + key: tensor for key, tensor in model.state_dict().items()}
+    if name not in ("BART", "mBART"):  # computed, so not stored by older programs
+        state = {key: tensor for key, tensor in state.items() if "embed_positions" not in key}
     opened = open_stage_model(save(state, tmp_path / "model.pth"))
-    assert opened.name == f"{name.split(',')[0]} encoder"
+    assert opened.name == named(name)
     assert any("usual numbers" in note for note in opened.notes) == (family != "T5")
     assert_agrees(opened, model)
+
+
+SOURCE = [5, 44, 3, 7]
+
+
+@pytest.mark.parametrize("name", ["BART", "mBART", "Marian", "Pegasus", "M2M-100"])
+def test_that_a_decoder_beside_a_source_agrees_with_transformers(tmp_path: Path, name: str) -> None:
+    family, values = MODELS[name]
+    model = made(family, **{**values, "decoder_layers": 2, "decoder_attention_heads": 2})
+    opened = open_stage_model(saved_in(tmp_path, model))
+    assert opened.sides == ("source", "target")
+    alone = opened.run(ids=IDS, side="target")
+    assert "--source" in alone.notes[0]
+    run = opened.run(ids=IDS, side="target", source=" ".join(f"#{id_}" for id_ in SOURCE))
+    with torch.no_grad():
+        expected = model(
+            torch.tensor([SOURCE]),
+            decoder_input_ids=torch.tensor([IDS]),
+            output_hidden_states=True,
+            output_attentions=True,
+        )
+    stages = [stage.name for stage in run.stages]
+    before = "embedding norm" if "embedding norm" in stages else "with position"
+    assert_close(run[before], expected.decoder_hidden_states[0][0])
+    assert (run[before].values == alone[before].values).all()
+    assert_close(run["after decoder layer 1"], expected.decoder_hidden_states[1][0])
+    last = "final norm" if "final norm" in stages else "after decoder layer 2"
+    assert_close(run[last], expected.last_hidden_state[0])
+    assert_close(run["encoder output"], expected.encoder_last_hidden_state[0])
+    cross, own = run.attentions
+    assert [token.id for token in run.sequence(cross.keys)] == SOURCE
+    for layer in (1, 2):
+        np.testing.assert_allclose(
+            cross.weights(layer), expected.cross_attentions[layer - 1][0].numpy(), atol=1e-4
+        )
+        np.testing.assert_allclose(
+            own.weights(layer), expected.decoder_attentions[layer - 1][0].numpy(), atol=1e-4
+        )
+
+
+def test_that_an_encoder_without_its_decoder_has_one_side(tmp_path: Path) -> None:
+    model = made("Bart", **MODELS["BART"][1])
+    state = {name: t for name, t in model.state_dict().items() if not name.startswith("decoder.")}
+    opened = open_stage_model(save(state, tmp_path / "model.pth"))
+    assert (opened.name, opened.sides) == ("BART encoder", ())
 
 
 def test_that_far_distances_share_what_is_learned(tmp_path: Path) -> None:
