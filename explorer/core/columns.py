@@ -201,7 +201,9 @@ class Column:
             return tuple(map(date_text, found.tolist()))
         if self._type in "iu":
             return tuple(map(str, found.tolist()))
-        return tuple(number_text(float(str(value))) for value in found)
+        if found.dtype.itemsize < 8:
+            found = np.array([float(str(value)) for value in found], np.float64)
+        return tuple(map(number_text, found.tolist()))
 
     def held_against(self, text: str) -> tuple[NDArray, float]:
         """The numbers and a typed one, to be compared as exactly as the numbers are stored.

@@ -56,8 +56,10 @@ def _list_tables(path: Path, file: pq.ParquetFile) -> OpenedFile:
     schema, rows = file.schema_arrow, file.metadata.num_rows
     unique = [name for name in schema.names if schema.names.count(name) == 1]
     plan = plan_columns({name: _kind(schema.field(name).type) for name in unique}, path.stem)
-    if plan is None or not rows:
+    if plan is None:
         raise ExplorerError(f"{path.name} has no column of vectors.")
+    if not rows:
+        raise ExplorerError(f"{path.name} is empty: its columns have no rows.")
     _check_size(path, rows * len(plan.metadata) * 8)
     metadata = {name: as_column(file.read([name]).column(0)) for name in plan.metadata}
     labels = None

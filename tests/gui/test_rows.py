@@ -149,7 +149,8 @@ def test_that_a_wrong_condition_is_told_and_changes_nothing(qtbot: QtBot, rows_w
     bar.open_bar()
     bar.field.setText("kind = fsh")
     qtbot.keyClick(bar.field, Qt.Key.Key_Return)
-    assert bar.count.text() == "Position 8: No row has fsh as its kind. Did you mean fish?"
+    assert bar.problem.text() == "Position 8: No row has fsh as its kind. Did you mean fish?"
+    assert bar.field.width() > bar.width() / 2, "the words take no room from what is typed"
     assert document.filter == "kind = fish"
     assert bar.select.isHidden()
 

@@ -6,7 +6,17 @@ from html import escape
 
 from PySide6.QtCore import QEvent, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QFocusEvent, QIcon, QKeyEvent, QPalette
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QLineEdit, QPushButton, QToolButton, QWidget
+from PySide6.QtWidgets import (
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QLineEdit,
+    QPushButton,
+    QSizePolicy,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
 
 from explorer.commands import Session
 from explorer.core.errors import ExplorerError
@@ -17,6 +27,7 @@ from explorer.views.panels.query_completer import Offer, QueryPopup
 from explorer.views.theme import current_colours, error_colours, figures, icon
 
 APPLY_AFTER_MS = 300
+SIGN = 18
 PLACEHOLDER = 'year >= 1990 and kind = noun   ·   caption contains dog   ·   label ~ /ing$/   ·   "new york"'
 HELP = "<table>{}</table>".format(
     "".join(
@@ -50,6 +61,12 @@ class FilterBar(QFrame):
         self.field.setAccessibleName("Filter")
         self.field.setToolTip(HELP)
         self.popup = QueryPopup(self.field)
+        self.problem = QLabel()
+        self.problem.setTextFormat(Qt.TextFormat.PlainText)
+        self.problem.setWordWrap(True)
+        self.problem.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Minimum)
+        # In line with what is typed above it.
+        self.problem.setContentsMargins(SIGN + 8 + 2, 0, 0, 2)
         self.count = QLabel()
         self.count.setFont(figures(self.count.font()))
         self.select = QPushButton("Select")
@@ -68,9 +85,13 @@ class FilterBar(QFrame):
         self.hide()
 
     def _lay_out(self) -> None:
-        line = QHBoxLayout(self)
-        line.setContentsMargins(12, 6, 8, 6)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(12, 6, 8, 6)
+        column.setSpacing(4)
+        line = QHBoxLayout()
         line.setSpacing(8)
+        column.addLayout(line)
+        column.addWidget(self.problem)
         line.addWidget(self.sign)
         line.addWidget(self.field, 1)
         line.addWidget(self.count)
@@ -136,20 +157,18 @@ class FilterBar(QFrame):
             return
         rows = document.table.listing.rows
         filtered = document.filtered is not None
-        if self._problem is not None:
-            words = str(self._problem)
-        elif filtering.is_busy:
+        wrong = self._problem is not None
+        if filtering.is_busy:
             words = "Filtering…"
         else:
             words = f"{filtering.count:,} of {counted(rows, 'row')}" if filtered else counted(rows, "row")
         self.count.setText(words)
-        palette = self.count.palette()
-        wrong = self._problem is not None
-        colour = (
-            error_colours()[0] if wrong else current_colours().text if filtered else current_colours().quiet
-        )
-        palette.setColor(QPalette.ColorRole.WindowText, colour)
-        self.count.setPalette(palette)
+        self.problem.setText("" if self._problem is None else str(self._problem))
+        self.count.setVisible(not wrong)
+        self.problem.setVisible(wrong)
+        colours = current_colours()
+        _colour(self.count, colours.text if filtered else colours.quiet)
+        _colour(self.problem, error_colours()[0])
         for button in (self.select, self.only):
             button.setVisible(filtered and not wrong)
             button.setEnabled(filtered and filtering.count > 0)
@@ -161,7 +180,7 @@ class FilterBar(QFrame):
             f"#filterBar {{ background: {colours.panel}; border: none; "
             f"border-bottom: 1px solid {colours.line}; }}"
         )
-        self.sign.setPixmap(icon("filter", colours.quiet).pixmap(QSize(18, 18)))
+        self.sign.setPixmap(icon("filter", colours.quiet).pixmap(QSize(SIGN, SIGN)))
         self.shut.setIcon(QIcon(icon("close", colours.quiet)))
         self.refresh()
 
@@ -222,6 +241,12 @@ class FilterBar(QFrame):
         document = self._session.document
         if document.filtered is not None:
             self._session.isolating.isolate(document.filtered.nonzero()[0])
+
+
+def _colour(label: QLabel, colour: str) -> None:
+    palette = label.palette()
+    palette.setColor(QPalette.ColorRole.WindowText, colour)
+    label.setPalette(palette)
 
 
 class _Field(QLineEdit):

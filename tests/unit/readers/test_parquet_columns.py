@@ -71,6 +71,11 @@ def test_that_parquet_without_vectors_says_so(tmp_path):
         opened(parquet(tmp_path, word=pa.array(["a"]), n=pa.array([1])))
 
 
+def test_that_parquet_without_rows_says_so(tmp_path):
+    with pytest.raises(ExplorerError, match="is empty: its columns have no rows"):
+        opened(parquet(tmp_path, v=pa.array([], pa.list_(pa.float32(), 4))))
+
+
 def test_that_image_vectors_are_told_by_their_columns(tmp_path):
     path = parquet(tmp_path, image_path=pa.array(["a.jpg"]), v=pa.array([[1.0, 2]]))
     assert opened(path).tables[0].role is Role.IMAGES
