@@ -5,7 +5,7 @@ from __future__ import annotations
 from html import escape
 
 from PySide6.QtCore import QEvent, QSize, Qt, QTimer, Signal
-from PySide6.QtGui import QFocusEvent, QIcon, QKeyEvent, QPalette
+from PySide6.QtGui import QFocusEvent, QIcon, QKeyEvent, QPalette, QResizeEvent
 from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
@@ -28,6 +28,7 @@ from explorer.views.theme import current_colours, error_colours, figures, icon
 
 APPLY_AFTER_MS = 300
 SIGN = 18
+ROOMY, NARROWEST = 560, 140
 PLACEHOLDER = 'year >= 1990 and kind = noun   ·   caption contains dog   ·   label ~ /ing$/   ·   "new york"'
 HELP = "<table>{}</table>".format(
     "".join(
@@ -58,6 +59,7 @@ class FilterBar(QFrame):
         self.sign = QLabel()
         self.field = _Field()
         self.field.setPlaceholderText(PLACEHOLDER)
+        self.field.setMinimumWidth(NARROWEST)
         self.field.setAccessibleName("Filter")
         self.field.setToolTip(HELP)
         self.popup = QueryPopup(self.field)
@@ -169,9 +171,15 @@ class FilterBar(QFrame):
         colours = current_colours()
         _colour(self.count, colours.text if filtered else colours.quiet)
         _colour(self.problem, error_colours()[0])
+        self.select.setVisible(filtered and not wrong)
+        # On a narrow map what is typed needs the room; the menus offer the same.
+        self.only.setVisible(filtered and not wrong and self.width() >= ROOMY)
         for button in (self.select, self.only):
-            button.setVisible(filtered and not wrong)
             button.setEnabled(filtered and filtering.count > 0)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self.refresh()
 
     def restyle(self) -> None:
         """Take on the colours that hold now."""
