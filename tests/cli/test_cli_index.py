@@ -344,7 +344,7 @@ def test_that_an_index_killed_in_the_middle_loses_nothing(call, clip, tmp_path, 
 
 def expect_no_process_left(group: int) -> None:
     """The decoders of a killed run end by themselves."""
-    until = time.monotonic() + 120
+    until = time.monotonic() + 300
     while time.monotonic() < until:
         left = [path for path in Path("/proc").iterdir() if path.name.isdigit() and _group_of(path) == group]
         if not left:

@@ -17,7 +17,7 @@ from explorer.compute.pool import Pool
 from explorer.core.listing import LoadedTable
 
 TABLE = "embedding.weight"
-PATIENCE = 120.0
+PATIENCE = 300.0
 
 
 def checkpoint_file(path: Path, rows: int, dim: int, *, seed: int = 0) -> str:

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from made_pool import PATIENCE, Listener
 from picture_folders import write_pictures
+from processes import children_of, is_alive
 
 from explorer.compute import protocol
 from explorer.compute.protocol import ENCODER, Told
@@ -135,20 +136,6 @@ def test_that_no_process_outlives_its_session_and_what_is_done_is_kept(tmp_path:
     index = open_index(tmp_path / "index")
     assert not index.manifest.complete
     assert 32 <= index.has_vector.sum() < 500
-
-
-def children_of(pid: int) -> list[int]:
-    found: list[int] = []
-    for task in Path(f"/proc/{pid}/task").iterdir():
-        found += map(int, (task / "children").read_text().split())
-    return found
-
-
-def is_alive(pid: int) -> bool:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except OSError:
-        return False
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="POSIX signals")

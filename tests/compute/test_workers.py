@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 from made_pool import PATIENCE, TABLE, Listener, checkpoint_file
 from made_vectors import grouped
+from processes import is_alive
 
 from explorer.compute import protocol, worker
 from explorer.compute.protocol import LAYOUT, VECTORS, Source
@@ -184,7 +185,7 @@ if __name__ == "__main__":
     pool.start()
     awaited = set(sys.argv[1:])
     while awaited:
-        message = said.get(timeout=60)
+        message = said.get(timeout=600)
         if isinstance(message, Ready):
             awaited.discard(message.worker)
     print(pool.pid("vectors"), pool.pid("layout"), pool.folder.path, flush=True)
@@ -206,19 +207,11 @@ def start_session(script_folder: Path, working_folder: Path, *awaited: str) -> s
     )
 
 
-def alive(pid: int) -> bool:
-    """Whether a process runs (and is not just waited for)."""
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
-    except OSError:
-        return False
-
-
 def check_that_nothing_is_left(line: str) -> None:
     """The workers and the folder of a session go by themselves."""
     first, second, folder = line.split()
     until = time.monotonic() + PATIENCE
-    while alive(int(first)) or alive(int(second)) or Path(folder).exists():
+    while is_alive(int(first)) or is_alive(int(second)) or Path(folder).exists():
         assert time.monotonic() < until
         time.sleep(0.02)
 
@@ -227,7 +220,7 @@ def check_that_nothing_is_left(line: str) -> None:
 def test_that_workers_of_a_killed_session_end_and_leave_nothing(tmp_path: Path) -> None:
     with start_session(tmp_path, tmp_path, LAYOUT) as session:
         line = session.stdout.readline()
-        assert alive(int(line.split()[0])), session.stderr.read()
+        assert is_alive(int(line.split()[0])), session.stderr.read()
         session.kill()
         check_that_nothing_is_left(line)
         assert session.stderr.read() == ""

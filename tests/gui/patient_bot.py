@@ -7,8 +7,8 @@ from collections.abc import Callable
 from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
-# Two minutes in milliseconds. What comes in time costs no more for it; what never comes fails for certain.
-PATIENCE = 120_000
+# Five minutes in milliseconds. What comes in time costs no more for it; what never comes fails for certain.
+PATIENCE = 300_000
 
 
 class PatientBot(QtBot):

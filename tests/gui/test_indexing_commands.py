@@ -13,6 +13,7 @@ import demo_pictures as demo
 import numpy as np
 import pytest
 from PIL import Image
+from processes import children_of, is_alive
 from pytestqt.qtbot import QtBot
 
 from explorer.commands import Notice, Session
@@ -66,20 +67,6 @@ def wait_for_pictures(qtbot: QtBot, session: Session, count: int) -> None:
     qtbot.waitUntil(
         lambda: run_of(session).progress.stage == "Pictures" and run_of(session).progress.done >= count
     )
-
-
-def children_of(pid: int) -> list[int]:
-    found = []
-    for task in Path(f"/proc/{pid}/task").iterdir():
-        found += map(int, (task / "children").read_text().split())
-    return found
-
-
-def is_alive(pid: int) -> bool:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except OSError:
-        return False
 
 
 def test_that_a_paused_run_stands_still_while_queries_are_answered(qtbot, indexing, many, tmp_path, notices):

@@ -36,7 +36,7 @@ class Folder:
     def file(self, row: int) -> Path:
         self.asked.append(row)
         if self.gate is not None:
-            assert self.gate.wait(120)
+            assert self.gate.wait(300)
         return self.files[row]
 
     def thumbnail(self, row: int) -> bytes | None:
