@@ -29,7 +29,7 @@ def encode_phrases(
     phrases : sequence of str
     side : {"source", "target"}, optional
     tell : callable
-        Told how many are done after each; what it raises (Cancelled) ends the work.
+        Told how many are done, after each and while one is run; what it raises (Cancelled) ends the work.
 
     Returns
     -------
@@ -48,7 +48,8 @@ def encode_phrases(
     how = ""
     for done, phrase in enumerate(phrases, 1):
         try:
-            vector, how = _pooled(model.run(phrase, side=side))
+            # A large model is a while at one phrase: between its layers, too, it is asked whether to go on.
+            vector, how = _pooled(model.run(phrase, side=side, tell=lambda _share: tell(len(found))))
             found.append(vector)
         except ExplorerError as error:
             found.append(None)

@@ -19,6 +19,7 @@ from explorer.compute.stages.stored import MOST_STORED, can_be_kept, lookup_tabl
 from explorer.compute.stages.t5_layers import DISTANCES, T5Layer, norm_eps, read_layers
 from explorer.compute.stages.text_side import LONGEST
 from explorer.compute.stages.tokenizers import text_side
+from explorer.core.errors import ExplorerError
 from explorer.core.stages import Heads, Needs
 from explorer.readers.hf_config import read_json
 
@@ -47,6 +48,9 @@ def open_model(opening: Opening) -> StageModel:
     kept = can_be_kept(weights)
     table = lookup_table(weights, name, kept=kept)
     layers = read_layers(weights.under("encoder."), dim, config, kept=kept)
+    count = layers[0].own.heads
+    if opening.heads not in (None, count):
+        raise ExplorerError(f"Its distances are those of {count} heads, not of {opening.heads}.")
     last = read_root_norm(weights, "encoder.final_layer_norm", dim, norm_eps(config))
     has_decoder = f"decoder.block.0.{DISTANCES}" in weights
 
@@ -81,7 +85,6 @@ def open_model(opening: Opening) -> StageModel:
     text = text_side(
         opening, opening.labels(name), rows, LONGEST if kept else MOST_STORED, "T5", special=True
     )
-    count = layers[0].own.heads
     return StageModel(
         "T5" if has_decoder else "T5 encoder",
         opening.path,

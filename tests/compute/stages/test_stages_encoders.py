@@ -15,6 +15,7 @@ from stage_references import assert_close
 
 from explorer.compute.stages import open_stage_model, stored
 from explorer.compute.stages.base import StageModel
+from explorer.core.errors import ExplorerError
 
 IDS = [7, 33, 119, 33, 5, 64, 90, 11, 4]
 T5 = {"vocab_size": 120, "d_model": 64, "d_kv": 24, "d_ff": 96, "num_layers": 3, "num_heads": 4}
@@ -142,6 +143,8 @@ def test_that_an_encoder_without_its_decoder_has_one_side(tmp_path: Path) -> Non
     assert (opened.name, opened.sides) == ("BART encoder", ())
     opened = open_stage_model(saved_in(tmp_path, made("T5", "T5EncoderModel", **T5)))
     assert (opened.name, opened.sides) == ("T5 encoder", ())
+    with pytest.raises(ExplorerError, match="those of 4 heads, not of 8"):
+        open_stage_model(tmp_path, heads=8)
 
 
 def test_that_far_distances_share_what_is_learned(tmp_path: Path) -> None:

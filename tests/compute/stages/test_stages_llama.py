@@ -13,7 +13,7 @@ from library_models import made, saved_in
 from stage_checkpoints import save
 from stage_references import assert_close
 
-from explorer.compute.stages import open_stage_model, stored
+from explorer.compute.stages import encode_phrases, open_stage_model, stored
 from explorer.compute.stages.base import StageModel
 from explorer.core.errors import Cancelled, ExplorerError
 
@@ -170,6 +170,10 @@ def test_that_a_large_model_is_read_layer_by_layer_and_computed_in_float32(
     with pytest.raises(Cancelled):
         opened.run(ids=IDS, tell=stop)
     assert told == [0, pytest.approx(1 / 3)]
+    told.clear()
+    with pytest.raises(Cancelled):
+        encode_phrases(opened, ["#7 #33", "#5"], tell=stop)
+    assert told == [0, 0]
 
 
 def test_that_a_stored_layer_of_another_shape_is_refused_when_the_model_is_opened(
