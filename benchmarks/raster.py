@@ -35,10 +35,13 @@ from explorer.render.density import prefers_density
 from explorer.render.palette import LIGHT, category_palette, rgb
 from explorer.render.point_index import PointIndex
 from explorer.render.raster import Raster, dots_for
+from explorer.render.sample import Sample, spread_out
 from explorer.render.selection import rows_in_polygon
 from explorer.render.thumbnails import place_thumbnails
 from explorer.render.viewport import Viewport
+from explorer.views.map.figure_maker import MOST_LOOKED_AT
 from explorer.views.map.map_item import MOVING_SECONDS, SLICE_SECONDS
+from explorer.views.map.places import MOST_TURNING
 
 WIDTH, HEIGHT, CATEGORIES = 1200, 900, 9
 MOVES, TIMES = 60, 5
@@ -141,14 +144,18 @@ class Ours:
                 return
 
     def turned(self, xyz: np.ndarray) -> Turn:
-        out = np.empty((len(xyz), 2), np.float32), np.empty(len(xyz), np.float32)
+        out = np.zeros((len(xyz), 2), np.float32), np.zeros(len(xyz), np.float32)
+        chosen = spread_out(len(xyz), MOST_TURNING)
+        places, named = xyz[chosen], np.arange(min(len(xyz), MOST_LOOKED_AT))
         budget = FrameBudget(MOVING_SECONDS)
 
         def turn_a_little(turn: int) -> None:
-            xy, depth = project(xyz, Camera(0.02 * turn, 0.3), out, (0.0, 0.0, 0.0))
-            figure = replace(self.figure, xy=xy, depth=depth, index=None, density=False)
+            camera, centre = Camera(0.02 * turn, 0.3), (0.0, 0.0, 0.0)
+            xy, depth = project(xyz, camera, out, centre, named)
+            drawn = Sample(chosen, *project(places, camera, centre=centre), len(chosen) / len(xyz))
+            figure = replace(self.figure, xy=xy, depth=depth, sample=drawn, index=None, density=False)
             figure, self.placement = with_labels(
-                figure, str, self.cache, previous=self.placement, moving=True
+                figure, str, self.cache, order=named, previous=self.placement, moving=True
             )
             taken, rows = seconds_of(lambda: draw_points(figure, self.raster, hits=False, most=budget.rows))
             budget.spent(rows, taken)

@@ -113,6 +113,7 @@ class Canvas(pg.GraphicsView):
         self.turns = False
         self._drag: Drag | None = None
         self._space_held = False
+        self._told: Viewport | None = None
         self._still = QTimer(self)
         self._still.setSingleShot(True)
         self._still.setInterval(STILL_AFTER_MS)
@@ -152,11 +153,14 @@ class Canvas(pg.GraphicsView):
 
     def nudge(self) -> None:
         """Say that what is seen moves without another part being seen: it turns."""
-        self._range_changed()
-
-    def _range_changed(self) -> None:
         self._still.start()
         self.view_changed.emit(True)
+
+    def _range_changed(self) -> None:
+        now = self.viewport_now
+        if now != self._told:
+            self._told = now
+            self.nudge()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)

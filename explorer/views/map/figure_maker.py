@@ -28,6 +28,7 @@ from explorer.views.map.kept import Kept
 from explorer.views.map.notes import note_of, subtitle_of
 from explorer.views.map.pictures_on_map import PicturesOnMap
 from explorer.views.map.places import Places, Shown
+from explorer.views.map.point_indexing import FEWEST
 from explorer.views.map.regions_on_map import region_labels
 from explorer.views.map.table_facts import TableFacts
 
@@ -164,7 +165,8 @@ class FigureMaker:
             twins=self._facts_of().twins,
             obstacles=_with_names_of_paths(figure, obstacles),
             previous=self._placement,
-            moving=moving,
+            # The index of many rows that rest will soon be there, and is a reason to look again.
+            moving=moving or (index is None and len(xy) >= FEWEST and not titled),
         )
         return figure
 

@@ -12,6 +12,8 @@ from explorer.jobs import Job
 from explorer.views.theme import figures
 
 SHOW_AFTER_MS = 150
+HEIGHT = 31
+"""As with a job's buttons in it: the window above must not move when one begins or ends."""
 
 
 class StatusBar(QStatusBar):
@@ -21,6 +23,7 @@ class StatusBar(QStatusBar):
         super().__init__(parent)
         self._session = session
         self.setSizeGripEnabled(False)
+        self.setMinimumHeight(HEIGHT)
         self.setFont(figures(self.font()))
         self.device = QLabel("starting…")
         self.device.setProperty("quiet", True)
