@@ -29,6 +29,7 @@ from PySide6.QtWidgets import (
 
 from explorer.commands import Session
 from explorer.views.actions import NEED_ANSWER, NEED_CAPTIONS, NEED_MAP, NEED_TABLE, Actions
+from explorer.views.answer_news import AnswerNews
 from explorer.views.dock import Dock
 from explorer.views.dropped import paths_in
 from explorer.views.file_commands import FileCommands
@@ -89,6 +90,7 @@ class MainWindow(QMainWindow):
         self.actions_by_name = Actions(self, handlers_of(self))
         self.menus = Menus(self, session, self.files, self.actions_by_name)
         self.rows = RowCommands(self, session, self.actions_by_name)
+        self.answer_news = AnswerNews(self, session)
         self._connect()
         self._restore()
         self._document_changed()
@@ -218,7 +220,6 @@ class MainWindow(QMainWindow):
         self.side.sources.labels_wanted.connect(self.files.choose_labels)
         self.side.table.quarantined_wanted.connect(self.files.show_quarantined)
         self.answer.hovered.connect(lambda row: self.map.point_out(row))
-        self.answer.currentChanged.connect(lambda: self.docks[1].setWindowTitle(self.answer.title))
         self.filter.left.connect(lambda: self.map.canvas.setFocus(Qt.FocusReason.OtherFocusReason))
         QGuiApplication.styleHints().colorSchemeChanged.connect(self._scheme_changed)
 
@@ -296,6 +297,14 @@ class MainWindow(QMainWindow):
             if entrance.isEnabled() and _in_sight(entrance):
                 entrance.setFocus(Qt.FocusReason.ShortcutFocusReason)
                 return
+
+    def bring_forward(self, place: int) -> None:
+        """Go to a dock's panel, from behind other tabs or out of hiding."""
+        self.actions_by_name["only_map"].setChecked(False)
+        dock = self.docks[place]
+        dock.show()
+        dock.raise_()
+        dock.panel.entrance.setFocus(Qt.FocusReason.ShortcutFocusReason)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Escape, where no part of the window has a use for it: away with the message, back to the map."""

@@ -173,6 +173,21 @@ def test_that_one_key_walks_through_all_parts_that_are_shown(qtbot: QtBot, open_
     assert open_window.map.ring.isVisible(), "what the keyboard has reached is seen"
 
 
+def test_that_an_answer_behind_another_panel_is_noticed(qtbot: QtBot, open_window: MainWindow) -> None:
+    session, news = open_window.session, open_window.answer_news
+    _, neighbours, lookup, *_ = open_window.docks
+    qtbot.waitUntil(neighbours.isVisible)
+    lookup.raise_()
+    qtbot.waitUntil(lambda: not lookup.panel.visibleRegion().isEmpty())
+    session.asking.ask("king")
+    qtbot.waitUntil(lambda: news.is_marked)
+    assert news._dot.isVisible()
+    assert neighbours.panel.visibleRegion().isEmpty(), "what was put in front stays there"
+    neighbours.raise_()
+    qtbot.waitUntil(lambda: not news.is_marked)
+    assert not news._dot.isVisible()
+
+
 def test_that_the_side_panel_is_never_wider_than_its_dock(qtbot: QtBot, open_window: MainWindow) -> None:
     session, side = open_window.session, open_window.side
     lay_out_for_ever(qtbot, session)

@@ -18,7 +18,7 @@ ROW_HEIGHT, PICTURE_ROW_HEIGHT = 26, 36
 _PICTURE = (40, 30)
 _EDGE, _GAP, _BAR_HEIGHT = 6, 8, 6
 _LONGEST_BAR = 160
-_LONGER = 1.6  # times most labels may all be, to be read whole
+_BAR_BESIDE_LONGEST = 0.35  # of the room: so far bars give way to a single long label
 _MEASURED = 100
 
 
@@ -92,7 +92,10 @@ class NeighbourDelegate(QStyledItemDelegate):
         label_left = picture_left + (picture + _GAP if picture else 0)
         room = value_left - _GAP - label_left
         least = room // 5 if self.pictures else room // 4
-        bar = min(max(room - _wanted(QFontMetrics(font), entries) - 2 * _GAP, least), _LONGEST_BAR)
+        most, longest = _wanted(QFontMetrics(font), entries)
+        bar = min(max(room - most - 2 * _GAP, least), _LONGEST_BAR)
+        if (left := room - longest - 2 * _GAP) >= _BAR_BESIDE_LONGEST * room:
+            bar = min(bar, left)
         bar_left = value_left - _GAP - bar
         return Columns(
             (_EDGE, rank),
@@ -191,13 +194,10 @@ def small_figures(font: QFont) -> QFont:
     return small
 
 
-def _wanted(metrics: QFontMetrics, entries: list[Entry]) -> int:
-    """The width that nine labels of ten fit into, or all; the bars do not give way to a single long one."""
-    widths = sorted(metrics.horizontalAdvance(entry.label) for entry in entries)
-    if not widths:
-        return 0
-    most = widths[int(0.9 * (len(widths) - 1))]
-    return widths[-1] if widths[-1] <= _LONGER * most else most
+def _wanted(metrics: QFontMetrics, entries: list[Entry]) -> tuple[int, int]:
+    """The widths that nine labels of ten, and all of them, fit into."""
+    widths = sorted(metrics.horizontalAdvance(entry.label) + 1 for entry in entries) or [0]
+    return widths[int(0.9 * (len(widths) - 1))], widths[-1]
 
 
 def _part(line: QRect, column: tuple[int, int]) -> QRect:
