@@ -96,6 +96,14 @@ def test_that_a_name_is_changed_by_key_and_escape_keeps_the_old_one(
     assert not editor.isVisible()
     assert document.regions is before
     assert QApplication.focusWidget() is canvas
+    QTest.keyClick(canvas, Qt.Key.Key_F2)
+    QTest.keyClicks(editor, "elsewhere")
+    regions.map.zoom(1.2)
+    assert not editor.isVisible(), "the name is not where it was"
+    assert "elsewhere" in [region.name for region in document.regions]
+    QTest.keyClick(canvas, Qt.Key.Key_F2)
+    document.set_regions(())
+    assert not editor.isVisible()
 
 
 def test_that_one_click_on_a_name_asks_for_the_point_beneath(qtbot: QtBot, regions: MainWindow) -> None:

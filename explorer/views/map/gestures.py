@@ -49,6 +49,8 @@ class Gestures(QObject):
         self.region_editor = RegionEditor(
             parent, session.document, lambda: canvas.setFocus(Qt.FocusReason.OtherFocusReason)
         )
+        # It stands where the name stood.
+        canvas.view_changed.connect(lambda _moving: self.region_editor.take())
         self._asked = -1
         self._ask_later = QTimer(self)
         self._ask_later.setSingleShot(True)

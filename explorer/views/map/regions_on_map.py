@@ -98,7 +98,8 @@ class RegionEditor(QLineEdit):
         self._region: Region | None = None
         self.setAccessibleName("Name of the region")
         self.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        self.editingFinished.connect(self._take)
+        self.editingFinished.connect(self.take)
+        document.regions_changed.connect(self._close)
         self.hide()
 
     def open(self, region: RegionLabel, box: QRectF) -> None:
@@ -122,7 +123,8 @@ class RegionEditor(QLineEdit):
         else:
             super().keyPressEvent(event)
 
-    def _take(self) -> None:
+    def take(self) -> None:
+        """Give the region the name typed, and close."""
         region, name = self._region, self.text().strip()
         self._close()
         if region is None or not name:
