@@ -120,7 +120,7 @@ class PictureViewer(QDialog):
         if self._place < 0:
             self.facts.clear()
             return
-        parts = [f"{self._place + 1:,} of {self._model.rowCount():,}"]
+        parts = [f"{self._place + 1:,} of {self._model.ranked:,}"]
         if score := self._model.score_text(self._place):
             parts.append(score)
         loaded = self.canvas.loaded

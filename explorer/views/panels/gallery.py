@@ -191,9 +191,8 @@ class GalleryPanel(QWidget):
             self.header.measure.setToolTip("")
             self.remark.hide()
             return
-        ranked = max(int(answer.result.background.counts.sum()), listed)
         self.header.title.setText(title(answer))
-        self.header.count.setText(f"{self._counted(ranked)}, nearest first")
+        self.header.count.setText(f"{self._counted(self.model.ranked)}, nearest first")
         self.header.count.setVisible(listed > 0)
         self.header.measure.setText(str(answer.result.metric) if listed else "")
         self.header.measure.setToolTip("How alike a picture and the question are")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
+from pathlib import PurePosixPath
 
 import numpy as np
 from numpy.typing import NDArray
@@ -99,6 +100,16 @@ class GalleryModel(QAbstractListModel):
     def flags(self, index: Index) -> Qt.ItemFlag:
         return super().flags(index) | Qt.ItemFlag.ItemIsDragEnabled
 
+    @property
+    def ranked(self) -> int:
+        """How many pictures the answer ranks, those included that are not listed yet; without one, all."""
+        answer = self.answer
+        return (
+            len(self.rows)
+            if answer is None
+            else max(int(answer.result.background.counts.sum()), len(self.rows))
+        )
+
     def row_at(self, place: int) -> int:
         """The table's row at a place."""
         return int(self.rows[place])
@@ -122,6 +133,10 @@ class GalleryModel(QAbstractListModel):
         """A picture's path in its folder, as it is shown."""
         name = "" if self.pictures is None else self.pictures.name(self.row_at(place))
         return shown_label(name) if name else ""
+
+    def short_name(self, place: int) -> str:
+        """The name without the folders, which many pictures share; for where there is little room."""
+        return PurePosixPath(self.name(place)).name
 
     def captions(self, place: int) -> tuple[str, ...]:
         """A picture's captions; where the row itself is one of them, that one first."""

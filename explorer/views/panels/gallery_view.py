@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import PurePosixPath
-
 from PySide6.QtCore import (
     QEvent,
     QItemSelection,
@@ -262,7 +260,7 @@ class GalleryView(QAbstractItemView):
             box,
             self._thumbnails.image(row, round(side)),
             bool(self._thumbnails.fault(row)),
-            score or PurePosixPath(model.name(place)).name,
+            score or model.short_name(place),
             Qt.TextElideMode.ElideRight if score else Qt.TextElideMode.ElideMiddle,
             chosen.isSelected(model.index(place, 0)),
             place == current,

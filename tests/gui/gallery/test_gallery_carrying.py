@@ -42,11 +42,12 @@ def test_that_chosen_pictures_are_carried_as_files(shown: Shown, folder: Path) -
 
 def test_that_a_file_whose_name_is_no_text_is_carried_by_its_bytes(shown: Shown) -> None:
     rows = shown.session.document.table.listing.rows
-    names = Labels.from_texts(["\udcff 1.png", *[None] * (rows - 1)], "names")
+    names = Labels.from_texts(["\udcff 1.png", "trips/2024/sea.jpg", *[None] * (rows - 2)], "names")
     shown.carry(Pictures(Path("/pictures"), names))
     data = shown.panel.model.mimeData([shown.panel.model.index(0, 0)])
     assert bytes(data.data("text/uri-list")).strip() == b"file:///pictures/%FF%201.png"
     assert shown.panel.model.name(0) == "\\xff 1.png"
+    assert [shown.panel.model.short_name(place) for place in range(3)] == ["\\xff 1.png", "sea.jpg", ""]
     assert not shown.panel.grab().isNull()
 
 

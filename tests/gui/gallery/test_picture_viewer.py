@@ -47,6 +47,11 @@ def test_that_the_full_picture_is_walked_zoomed_and_closed_by_keys(qtbot: QtBot,
     copied = QGuiApplication.clipboard().mimeData()
     assert copied.hasImage()
     assert copied.urls()[0].fileName() == "04.png"
+    model = shown.panel.model
+    background = replace(model.answer.result.background, counts=np.array([5000]))
+    model.answer = replace(model.answer, result=replace(model.answer.result, background=background))
+    viewer.show_place(1)
+    assert viewer.facts.text().startswith("2 of 5,000"), "of all that are ranked, of which two are listed yet"
     qtbot.keyClick(viewer, Qt.Key.Key_Escape)
     assert not viewer.isVisible()
 
