@@ -11,7 +11,7 @@ from PySide6.QtCore import QObject, Signal
 
 from explorer.commands.label_indexing import LabelIndexing
 from explorer.commands.notices import Notices
-from explorer.commands.query_vectors import QueryVectors, picture_without_vector
+from explorer.commands.query_vectors import QueryVectors, able, picture_without_vector
 from explorer.core.encoder_info import EncodedParts, EncoderInfo
 from explorer.core.errors import ExplorerError
 from explorer.core.label_index import LabelIndex
@@ -290,7 +290,7 @@ class Asking(QObject):
             return
         encoder = self._document.encoder
         try:
-            encoder = _able(encoder, question)
+            encoder = able(encoder, question)
         except ExplorerError as error:
             self.rejected.emit(error)
             return
@@ -384,19 +384,3 @@ class Asking(QObject):
         if self._pasted is not None:
             self._pasted.cleanup()
             self._pasted = None
-
-
-def _able(encoder: EncoderInfo | None, question: Question) -> EncoderInfo:
-    """The encoder, where it can read all that is asked.
-
-    Raises
-    ------
-    ExplorerError
-    """
-    if encoder is None:
-        raise ExplorerError("There is no encoder for this table.", "Choose the one that made its vectors.")
-    if question.pictures and not encoder.has_images:
-        raise ExplorerError(f"{encoder.name} sees no pictures.", "Choose an encoder such as CLIP.")
-    if question.texts and not encoder.has_text:
-        raise ExplorerError(f"{encoder.name} reads no text.", "Choose an encoder such as CLIP.")
-    return encoder

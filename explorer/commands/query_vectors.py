@@ -100,3 +100,19 @@ def picture_without_vector(table: LoadedTable | None, question: Question) -> Exp
         if reason := table.pictures.reason(row):
             return ExplorerError(f"Row #{row} ({table.pictures.name(row)}) has no vector: {reason}.")
     return None
+
+
+def able(encoder: EncoderInfo | None, question: Question) -> EncoderInfo:
+    """The encoder, where it can read all that is asked.
+
+    Raises
+    ------
+    ExplorerError
+    """
+    if encoder is None:
+        raise ExplorerError("There is no encoder for this table.", "Choose the one that made its vectors.")
+    if question.pictures and not encoder.has_images:
+        raise ExplorerError(f"{encoder.name} sees no pictures.", "Choose an encoder such as CLIP.")
+    if question.texts and not encoder.has_text:
+        raise ExplorerError(f"{encoder.name} reads no text.", "Choose an encoder such as CLIP.")
+    return encoder

@@ -86,3 +86,9 @@ class LoadedTable:
     pictures: Pictures | None = None
     encoder: EncoderIdentity | None = None
     first_twin: NDArray | None = None
+
+    @property
+    def title(self) -> str:
+        """What it is, in a few words, for window and picture."""
+        name = self.path.replace("\\", "/").rstrip("/").rsplit("/", 1)[-1]
+        return f"{name} · {self.listing.name} · {self.listing.rows:,} × {self.listing.dim}"

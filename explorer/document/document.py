@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +25,7 @@ from explorer.document.colouring import BY_ITSELF, SIMILARITY, Colouring, colour
 from explorer.document.encoding import IndexRun, ZeroShot
 from explorer.document.history import History
 from explorer.document.layout_stage import LayoutStage
+from explorer.document.parts import set_part
 from explorer.document.selection import Isolation
 from explorer.document.sources import Source
 from explorer.document.staging import ModelView, TokenPath
@@ -95,7 +96,7 @@ class Document:
         self._filter_is_draft = False
         self.filtered: NDArray[np.bool_] | None = None
         self.regions: tuple[Region, ...] = ()
-        self._given_names: dict[str, str] = {}
+        self.given_names: dict[str, str] = {}
         self.changes.clear()
         self.answer: Answer | None = None
         self.questions.clear()
@@ -168,15 +169,6 @@ class Document:
         """Names what the map lays out: the table, or its isolated rows where they have a map of their own."""
         alone = None if self.isolation is None else self.isolation.key
         return alone if alone is not None or self.table is None else self.table.key
-
-    @property
-    def title(self) -> str:
-        """What is on the map, in a few words, for window and picture."""
-        if self.table is None:
-            return "Embedding Explorer"
-        name = self.table.path.replace("\\", "/").rstrip("/").rsplit("/", 1)[-1]
-        listing = self.table.listing
-        return f"{name} · {listing.name} · {listing.rows:,} × {listing.dim}"
 
     # The map
 
@@ -295,7 +287,7 @@ class Document:
     def set_regions(self, regions: tuple[Region, ...]) -> None:
         """Take in the dense parts of the map as it is now; one found again keeps the name it was given."""
         self.regions = tuple(
-            replace(region, name=self._given_names.get(region.found, region.name)) for region in regions
+            replace(region, name=self.given_names.get(region.found, region.name)) for region in regions
         )
         self.changes.forget("regions")
         self.undo_changed.emit()
@@ -312,38 +304,18 @@ class Document:
 
     def undo(self) -> None:
         """Take back what was last done."""
-        self.changes.undo(self._put)
+        self.changes.undo(partial(set_part, self))
         self.undo_changed.emit()
 
     def redo(self) -> None:
         """Do again what was last taken back."""
-        self.changes.redo(self._put)
+        self.changes.redo(partial(set_part, self))
         self.undo_changed.emit()
 
     def _did(self, text: str, part: Part, before: object, after: object, *, merge: bool = False) -> None:
         self.changes.push(Change(text, part, before, after), merge=merge)
-        self._put(part, after)
+        set_part(self, part, after)
         self.undo_changed.emit()
-
-    def _put(self, part: Part, value: Any) -> None:
-        """Set a part that can be undone, and tell of it."""
-        match part:
-            case "selection":
-                self.selection, changed = value.rows, self.selection_changed
-            case "isolation":
-                self.isolation, changed = value, self.isolation_changed
-            case "filter":
-                self.filter, changed = value, self.filter_changed
-            case "regions":
-                self.regions, changed = value, self.regions_changed
-                self._given_names |= {region.found: region.name for region in value}
-            case "colouring":
-                self.colouring, changed = value, self.colours_changed
-            case "settings":
-                self.settings, changed = value, self.layout_changed
-            case "kept":
-                self.kept, changed = list(value), self.layout_changed
-        changed.emit()
 
     # Questions
 

@@ -231,7 +231,7 @@ class MainWindow(QMainWindow):
         self.thumbnails.show(document.pictures)
         self.stack.setCurrentWidget(self.map if has_table else self.start)
         self.start.refresh()
-        self.setWindowTitle(document.title if has_table else "Embedding Explorer")
+        self.setWindowTitle("Embedding Explorer" if document.table is None else document.table.title)
         self.actions_by_name.enable(NEED_TABLE, has_table)
         self.actions_by_name.enable(NEED_CAPTIONS, document.has_captions)
         self._map_changed()

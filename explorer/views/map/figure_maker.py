@@ -29,7 +29,7 @@ from explorer.views.map.notes import note_of, subtitle_of
 from explorer.views.map.pictures_on_map import PicturesOnMap
 from explorer.views.map.places import Places, Shown
 from explorer.views.map.point_indexing import FEWEST
-from explorer.views.map.regions_on_map import region_labels
+from explorer.views.map.regions_on_map import emptied_regions, region_labels
 from explorer.views.map.table_facts import TableFacts
 
 SHOWN_RESULTS = 15
@@ -68,6 +68,7 @@ class FigureMaker:
         self._standing: Kept[NDArray[np.int64]] = Kept()
         self._chosen: Kept[NDArray[np.int64]] = Kept()
         self._unseen: Kept[NDArray[np.int64]] = Kept()
+        self._emptied: Kept[frozenset[int]] = Kept()
         self.places = Places(document)
         self.colours: Coloured | None = None
         self.fitted_scale = 1.0
@@ -138,11 +139,13 @@ class FigureMaker:
             hover=hover,
             paths=self._paths(shown),
             # Pictures tell what a region is about, and would hide its name.
-            regions=() if self._shows_pictures else region_labels(document, view, self.places, shown),
+            regions=()
+            if self._shows_pictures
+            else region_labels(document, view, self.places, shown, self._emptied_regions(colours)),
             selected=standing,
             dims_all=document.filtered is not None and not len(standing),
             legend=_legend(document, colours, self._count_scale(index, view, theme)),
-            title=document.title if titled else "",
+            title=table.title if titled else "",
             subtitle=subtitle_of(document) if titled else note_of(document),
             **self._answer_on_map(shown),
         )
@@ -187,6 +190,17 @@ class FigureMaker:
         chosen = self._document.crowds
         self.would_show_crowds = index is not None and prefers_density(index, view, dots, self._dense)
         return self.would_show_crowds if chosen == BY_ITSELF else chosen == ALWAYS
+
+    def _emptied_regions(self, colours: Coloured) -> frozenset[int]:
+        """The regions whose rows are switched off in the legend."""
+        regions, positions = self._document.regions, self._document.positions
+        if not regions or positions is None or not self._document.colouring.hidden:
+            return frozenset()
+
+        def make() -> frozenset[int]:
+            return emptied_regions(regions, positions, colours.palette[colours.codes, 3] > 0)
+
+        return self._emptied.of(make, regions, positions, colours)
 
     def _count_scale(self, index: PointIndex | None, view: Viewport, theme: Theme) -> LegendScale | None:
         """What the brightness of a crowd means, while crowds are shown."""
