@@ -8,7 +8,8 @@ run: .venv/run.stamp
 	$(BIN)/embedding-explorer demo
 
 test: lint
-	QT_QPA_PLATFORM=offscreen $(BIN)/python -m pytest
+	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile tests/unit
+	QT_QPA_PLATFORM=offscreen $(BIN)/python -m pytest --ignore tests/unit
 
 lint: .venv/dev.stamp
 	$(BIN)/ruff check .

@@ -13,6 +13,15 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 
 import pytest
+from hypothesis import HealthCheck, settings
+
+# No example fails for a slow machine's sake, and a run of tests is the same each time;
+# --hypothesis-profile=explore draws others.
+settings.register_profile(
+    "steady", deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True
+)
+settings.register_profile("explore", settings.get_profile("steady"), derandomize=False)
+settings.load_profile("steady")
 
 _PATIENCE_SECONDS = 30.0
 # Kept by libraries for the life of the process.

@@ -297,9 +297,12 @@ def test_that_a_column_that_was_not_read_is_asked_for_before_what_follows_it() -
 def test_that_values_of_ten_thousand_are_proposed_as_quickly_as_one_types() -> None:
     columns = {"place": Column("place", np.array([f"no {row % 10_000}" for row in range(30_000)]))}
     assert completions("place = 77", 10, columns).options[:2] == ('"no 77"', '"no 177"')
-    began = time.process_time()
-    completions("place = 77", 10, columns)
-    assert time.process_time() - began < 0.05 * slowness()
+    times = []
+    for _ in range(5):
+        began = time.process_time()
+        completions("place = 77", 10, columns)
+        times.append(time.process_time() - began)
+    assert min(times) < 0.05 * slowness()
 
 
 @pytest.mark.parametrize("text", [text for text, _ in EXAMPLES])
