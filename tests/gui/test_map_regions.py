@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -56,6 +57,21 @@ def test_that_regions_are_named_from_afar_and_give_way_from_near(regions: MainWi
     canvas.show_viewport(view.zoomed_at(view.width / 2, view.height / 2, 40))
     assert not canvas.item.figure.regions
     regions.map.fit()
+    assert {region.text for region in canvas.item.figure.regions} == named
+
+
+def test_that_a_region_whose_rows_are_hidden_is_not_named(regions: MainWindow) -> None:
+    document, canvas = regions.session.document, regions.map.canvas
+    named = {region.text for region in canvas.item.figure.regions}
+    for number, _name in regions.map.colours.entries:
+        regions.map.legend.show_alone(number)
+        left = {region.text for region in canvas.item.figure.regions}
+        assert left < named
+        alone = document.positions[regions.map.colours.codes == number]
+        for region in document.regions:
+            if not (np.hypot(*(alone - (region.x, region.y)).T) <= region.size).any():
+                assert region.name not in left
+    document.set_colouring(replace(document.colouring, hidden=frozenset()))
     assert {region.text for region in canvas.item.figure.regions} == named
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
+from numpy.typing import NDArray
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QLineEdit, QWidget
@@ -25,10 +26,35 @@ FAINTEST = 0.35
 """Opacity of the farthest region's name."""
 NARROWEST = 140
 MOST = 40
+LEAST_SEEN, SAMPLE = 0.1, 50_000
+"""A region is named while that share of its rows is shown, told from so many of all."""
+
+
+def emptied_regions(
+    regions: tuple[Region, ...], positions: NDArray[np.float32], seen: NDArray[np.bool_]
+) -> frozenset[int]:
+    """The places of regions whose rows are hidden, all but a few.
+
+    Parameters
+    ----------
+    regions : tuple of Region
+    positions : float32 array, shape (rows, dimensions)
+    seen : bool array, shape (rows,)
+        Which rows are not hidden.
+    """
+    step = max(1, len(positions) // SAMPLE)
+    places, kept = positions[::step], seen[::step]
+    emptied = set()
+    for number, region in enumerate(regions):
+        centre = np.array((region.x, region.y, region.z)[: positions.shape[1]], np.float32)
+        inside = np.square(places - centre).sum(axis=1) <= region.size**2
+        if np.count_nonzero(kept & inside) < LEAST_SEEN * np.count_nonzero(inside):
+            emptied.add(number)
+    return frozenset(emptied)
 
 
 def region_labels(
-    document: Document, view: Viewport, places: Places, shown: Shown
+    document: Document, view: Viewport, places: Places, shown: Shown, emptied: frozenset[int] = frozenset()
 ) -> tuple[RegionLabel, ...]:
     """The regions that a view names, the largest first: those that are neither dots nor all there is to see.
 
@@ -42,9 +68,11 @@ def region_labels(
     places : Places
     shown : Shown
         Where the rows are in that view.
+    emptied : frozenset of int
+        The places of regions that are not named: their rows are hidden.
     """
     regions, dimensions = document.regions, shown.positions.shape[1]
-    if not regions or document.label_density == "none" or document.answer is not None:
+    if not regions or document.look.labels == "none" or document.answer is not None:
         return ()
     if document.token_paths:
         return ()
@@ -54,7 +82,9 @@ def region_labels(
     clear = FAINTEST + (1 - FAINTEST) * nearness
     most = LARGEST_SEEN * min(view.width, view.height)
     seen = [
-        place for place, region in enumerate(regions) if SMALLEST_SEEN <= region.size * view.scale <= most
+        place
+        for place, region in enumerate(regions)
+        if SMALLEST_SEEN <= region.size * view.scale <= most and place not in emptied
     ]
     seen.sort(key=lambda place: -regions[place].rows * clear[place])
     fullest = max((regions[place].rows for place in seen), default=1)
