@@ -27,6 +27,8 @@ from explorer.document.settings import Settings
 from explorer.jobs import Job, Jobs
 
 _OF_PICTURES = (Role.IMAGES, Role.JOINT)
+LONGEST_TYPED = 200
+"""A longer label is none to type: its row is asked for by number."""
 _MOST_IN_MEAN = 20_000
 _MOST_NAMED = 5
 
@@ -240,8 +242,10 @@ class Asking(QObject):
             and table.labels is not None
             and self.index is not None
             and not table.labels.missing[row]
+            and len(name := table.labels[row]) <= LONGEST_TYPED
+            and "\n" not in name
         ):
-            label = format_label(table.labels[row], quoted=self.words_first)
+            label = format_label(name, quoted=self.words_first)
             found = understand(label, self.index, table.listing.rows, words_first=self.words_first)
             if found.rows == (RowTerm(1.0, row),) and not found.texts:
                 return label

@@ -15,6 +15,7 @@ from PySide6.QtWidgets import QApplication, QFileDialog
 from pytestqt.qtbot import QtBot
 from window_driver import settle
 
+from explorer.commands import Session
 from explorer.core.clustering import HDBSCAN
 from explorer.document.colouring import SIMILARITY
 from explorer.document.columns import colour_data
@@ -354,3 +355,17 @@ def test_that_the_panel_looked_at_before_comes_back_with_the_last_row_gone(qtbot
             rows_window.session.selecting.clear()
         qtbot.wait(50)
         assert not dock.visibleRegion().isEmpty()
+
+
+def test_that_a_row_of_a_label_too_long_to_type_is_asked_for_by_number(
+    qtbot: QtBot, bare_session: Session, tmp_path: Path
+) -> None:
+    labels = ["x" * 200, "x" * 201, "two\nlines", "plain"]
+    vectors = pa.FixedSizeListArray.from_arrays(pa.array(np.eye(4, dtype=np.float32).ravel()), 4)
+    pq.write_table(pa.table({"label": labels, "vector": vectors}), tmp_path / "long.parquet")
+    with qtbot.waitSignal(bare_session.asking.index_ready):
+        bare_session.opening.open([str(tmp_path / "long.parquet")])
+    assert [bare_session.asking.text_for(row) for row in range(4)] == [labels[0], "#1", "#2", "plain"]
+    bare_session.asking.ask_row(1)
+    qtbot.waitUntil(lambda: bare_session.document.answer is not None)
+    assert bare_session.document.answer.question.focus == 1
