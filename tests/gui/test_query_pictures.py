@@ -7,7 +7,7 @@ from pathlib import Path
 import demo_pictures as demo
 import numpy as np
 import pytest
-from PySide6.QtCore import QMimeData, Qt, QUrl
+from PySide6.QtCore import QMimeData, QRect, Qt, QUrl
 from PySide6.QtGui import QImage
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
@@ -18,15 +18,14 @@ from explorer.commands import Session
 from explorer.core.query_text import PictureTerm
 from explorer.document import Question
 from explorer.views.main_window import MainWindow
+from explorer.views.panels.picture_chips import PAD, THUMB
 from explorer.views.panels.query_bar import QueryBar
 
 
 @pytest.fixture
 def bar(qtbot: QtBot, scenes: Session, window: MainWindow) -> QueryBar:
     """The window's query line, with the cursor in it."""
-    window.activateWindow()
-    window.query.field.setFocus()
-    qtbot.waitUntil(window.query.field.hasFocus)
+    qtbot.focus(window.query.field)
     return window.query
 
 
@@ -102,8 +101,7 @@ def test_that_what_was_cut_stays_told_after_return(qtbot: QtBot, bar: QueryBar, 
     text = ("a red circle above a blue square " * 12).strip()
     qtbot.keyClicks(bar.field, text)
     answered(qtbot, bar, text)
-    window.activateWindow()
-    qtbot.waitUntil(bar.field.hasFocus)
+    qtbot.focus(bar.field)
     qtbot.keyClick(bar.field, Qt.Key.Key_Return)  # asked already, while it was typed
     assert bar.popup.isVisible()
     assert "Only the first 48 tokens are read" in bar.popup.message.text()
@@ -252,6 +250,11 @@ def test_that_a_damaged_picture_is_refused_in_the_line(
     drop(window, cut)
     qtbot.waitUntil(lambda: "cut.png" in bar.popup.message.text())
     assert window.session.document.answer is None
+    (chip,) = bar.field.chips.chips
+    qtbot.waitUntil(lambda: bool(chip.fault))
+    middle = chip.grab(QRect(PAD, PAD, THUMB, THUMB).adjusted(5, 5, -5, -5)).toImage()
+    colours = {middle.pixel(x, y) for x in range(middle.width()) for y in range(middle.height())}
+    assert len(colours) > 1, "a mark stands where its picture would"
 
 
 def test_that_a_picture_without_an_index_says_what_to_open_first(

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QAbstractButton, QHBoxLayout, QMenu, QWidget
 from explorer.core.labels import Labels
 from explorer.core.pictures import Pictures
 from explorer.core.query_text import PictureTerm
-from explorer.views.theme import current_colours
+from explorer.views.theme import current_colours, icon
 from explorer.views.thumbnails import Thumbnails
 
 HEIGHT, THUMB, CROSS, PAD, SIGN = 26, 22, 12, 2, 12
@@ -99,10 +99,11 @@ class Chip(QAbstractButton):
         self.setCursor(Qt.CursorShape.ArrowCursor)
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.image: QImage | None = None
+        self.fault = ""
 
     def show_image(self, image: QImage | None, fault: str) -> None:
         """Show what came of loading the picture."""
-        self.image = image
+        self.image, self.fault = image, fault
         if fault:
             self.setToolTip(f"{Path(self.term.path).name}: {fault}")
         self.update()
@@ -141,6 +142,8 @@ class Chip(QAbstractButton):
         if self.image is not None:
             painter.drawImage(place, self.image, QRectF(_middle_square(self.image)))
         painter.restore()
+        if self.fault:
+            icon("no-picture", colours.quiet).paint(painter, place.toRect().adjusted(2, 2, -2, -2))
         painter.setPen(QPen(QColor(colours.accent if lit else colours.quiet), 1.4))
         middle, arm = QRectF(self.width() - CROSS - 4, 0, CROSS, HEIGHT).center(), 3.2
         for side in (1, -1):
