@@ -45,11 +45,10 @@ ALIKE = 0.06
 """A colour at this distance from another is a third as bad a neighbour as the same one."""
 MOST_DISTINCT = 18
 """As many as a legend lists."""
-ROUNDS = 2
 CELLS_PER_CATEGORY, FEWEST_CELLS, MOST_CELLS = 4, 40, 200
 """The last two are of a side of the grid."""
 MOST_OF_CELL = 4
-ROWS_PER_CATEGORY, FEWEST_ROWS, MOST_ROWS = 20, 30_000, 200_000
+ROWS_PER_CATEGORY, FEWEST_ROWS, MOST_ROWS = 20, 30_000, 120_000
 
 
 def oklab(colours: NDArray[np.integer]) -> Floats:
@@ -119,9 +118,9 @@ def given_on_map(
 ) -> NDArray[np.int32]:
     """A colour for each category, such that those side by side on the map look as different as can be.
 
-    It is a greedy colouring of the graph of neighbours, gone through ``ROUNDS`` times: rows are
-    counted in a grid of cells, and categories are neighbours where they are among the commonest of a
-    cell or of the cells around it. Where there are more categories than colours, these repeat.
+    It is a greedy colouring of the graph of neighbours, the commonest category first: rows are counted
+    in a grid of cells, and categories are neighbours where they are among the commonest of a cell or
+    of the cells around it. Where there are more categories than colours, these repeat.
 
     Parameters
     ----------
@@ -157,7 +156,6 @@ def given_on_map(
         np.exp(-least_distances(colours, colours) / ALIKE),
         side + 2,
         len(colours) if count <= len(colours) else min(distinct, len(colours)),
-        ROUNDS,
         given,
     )
     return given
