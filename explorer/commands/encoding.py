@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from explorer.demos import demos
 from explorer.document import Document
 from explorer.document.settings import Settings
 from explorer.jobs import Job, Jobs
+from explorer.readers.index_files import is_index, recovered_manifest
 
 
 @dataclass(frozen=True)
@@ -57,7 +59,6 @@ class Encoding(QObject):
         self._loading: Job | None = None
         self._next = ""
         self._foreseen: set[str] = set()
-        document.sources_changed.connect(self._foresee)
 
     @property
     def is_loading(self) -> bool:
@@ -84,14 +85,15 @@ class Encoding(QObject):
             return
         self._load(table, made_by.path, self._document.set_encoder)
 
-    def _foresee(self) -> None:
-        """Have an index's encoder loaded while its table still is; what fails is told when it is wanted."""
-        for source in self._document.sources:
-            manifest = source.listing.manifest
-            if manifest is not None and source.path not in self._foreseen:
-                self._foreseen.add(source.path)
-                if Path(manifest.encoder.path).exists():
-                    self._jobs.encoders.open(manifest.encoder.path)
+    def foresee(self, path: str) -> None:
+        """Have an index's encoder loaded while the index still is; what fails is told when it is wanted."""
+        if path in self._foreseen or not is_index(Path(path)):
+            return
+        self._foreseen.add(path)
+        with suppress(ExplorerError):
+            manifest = recovered_manifest(Path(path))
+            if manifest is not None and Path(manifest.encoder.path).exists():
+                self._jobs.encoders.open(manifest.encoder.path)
 
     def use(self, encoder: str) -> None:
         """Load an encoder for the shown table: a folder, a file, or the name of a cached model."""

@@ -30,6 +30,7 @@ class Opening(QObject):
     encoder_wanted(encoder, path, table) : an encoder that was opened is to read for that table.
     pictures_found(folder) : what was to be opened is a folder of pictures, to be indexed first.
     mending_wanted(index) : an index that could not be opened is to be indexed again.
+    looking_into(path) : a file or folder is going to be opened.
     reading_begun, reading_failed : around every file that is read.
     """
 
@@ -38,6 +39,7 @@ class Opening(QObject):
     encoder_wanted = Signal(str, str, str)
     pictures_found = Signal(str)
     mending_wanted = Signal(str)
+    looking_into = Signal(str)
     reading_begun = Signal()
     reading_failed = Signal()
 
@@ -65,6 +67,7 @@ class Opening(QObject):
             self._open_one(str(Path(path).absolute()), table, labels)
 
     def _list(self, path: str, **joined: object) -> Job:
+        self.looking_into.emit(path)
         self.reading_begun.emit()
         job = self._jobs.open_file(path, **joined)
         job.failed.connect(lambda _error: self.reading_failed.emit())

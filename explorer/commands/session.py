@@ -76,6 +76,9 @@ class Session:
         self.opening.encoder_wanted.connect(self._use_encoder)
         self.indexing.index_wanted.connect(self.opening.show_index)
         self.opening.mending_wanted.connect(self.indexing.go_on)
+        self.opening.looking_into.connect(self.encoding.foresee)
+        # While the person chooses an encoder.
+        self.opening.pictures_found.connect(jobs.encoders.warm_up)
 
     def _use_encoder(self, encoder: str, path: str, table: str) -> None:
         """Show a table again, to be read for by an encoder that has been opened in its place."""

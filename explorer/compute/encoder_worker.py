@@ -52,10 +52,12 @@ class _EncoderWorker:
         )
 
     def prepare(self) -> None:
-        """Import torch; said to be ready after that."""
+        """Import, in one thread, torch and what nearly every encoder is made of; ready after that."""
+        from explorer.compute.encoders import transformer
         from explorer.compute.encoders.opening import open_encoder
 
         self._read = open_encoder
+        transformer.warm_up()
         self._prepared.set()
         self.service.send(Ready(ENCODER))
 

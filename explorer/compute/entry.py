@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import NoReturn
 
 _BELOW_NORMAL_PRIORITY = 0x4000
+# A layout takes every core for long: an encoder that is being loaded, or a search, goes ahead of it.
+_NICE, _NICE_LAYOUT = 5, 10
 
 
 def run_worker(name: str, connection: Connection, folder: Path, device: str) -> NoReturn:
@@ -25,7 +27,7 @@ def run_worker(name: str, connection: Connection, folder: Path, device: str) -> 
     """
     # Ctrl+C in a terminal reaches the whole group; the session's process decides what it means.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    _step_back()
+    _step_back(_NICE_LAYOUT if name == "layout" else _NICE)
     os.environ["HF_HUB_OFFLINE"] = "1"
     if name == "vectors":
         from explorer.compute.vectors_worker import serve as serve_vectors
@@ -47,7 +49,7 @@ def run_worker(name: str, connection: Connection, folder: Path, device: str) -> 
         serve_layout(connection, folder)
 
 
-def _step_back() -> None:
+def _step_back(nice: int) -> None:
     """Let the window's process have a core whenever it wants one."""
     if sys.platform == "win32":
         import ctypes
@@ -55,4 +57,4 @@ def _step_back() -> None:
         kernel = ctypes.windll.kernel32
         kernel.SetPriorityClass(kernel.GetCurrentProcess(), _BELOW_NORMAL_PRIORITY)
     else:
-        os.nice(5)
+        os.nice(nice)

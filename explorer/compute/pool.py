@@ -60,7 +60,11 @@ class Pool:
         They end with this process at the latest.
         """
         for name in (VECTORS, LAYOUT):
-            self._workers[name].start()
+            self.start_worker(name)
+
+    def start_worker(self, name: str) -> None:
+        """Begin to start one of the workers, unless that was done before."""
+        self._workers[name].start()
 
     def submit(self, request: Request) -> None:
         """Put a request in line at the worker that answers its kind."""

@@ -25,6 +25,10 @@ class EncoderJobs:
     def __init__(self, runner: Runner) -> None:
         self._runner = runner
 
+    def warm_up(self) -> None:
+        """Have the worker load its libraries, which takes seconds, before it is asked for anything."""
+        self._runner.start_worker(protocol.ENCODER)
+
     def open(self, path: Path, index: Path | None = None) -> Job:
         """Load an encoder: finishes with an EncoderInfo.
 

@@ -107,6 +107,10 @@ class Runner(QObject):
         """Give a worker a request that nobody waits for."""
         self._pool.submit(request)
 
+    def start_worker(self, name: str) -> None:
+        """Begin to start a worker that waits for its first request."""
+        self._pool.start_worker(name)
+
     def cancel_all_on(self, key: int) -> None:
         """Cancel the jobs on a table."""
         for running in list(self._running.values()):

@@ -120,6 +120,7 @@ def test_that_no_process_outlives_its_session_and_what_is_done_is_kept(tmp_path:
         worker = int(session.stdout.readline())
         family = [worker, *children_of(worker)]
         assert len(family) > 1  # decoders
+        saved = open_index(tmp_path / "index").has_vector.sum()
         if end == "kill":
             session.kill()
         else:
@@ -135,7 +136,8 @@ def test_that_no_process_outlives_its_session_and_what_is_done_is_kept(tmp_path:
         session.stdout.close()
     index = open_index(tmp_path / "index")
     assert not index.manifest.complete
-    assert 32 <= index.has_vector.sum() < 500
+    # A slow machine does not save the last seconds' work before it is ended.
+    assert max(saved, 1) <= index.has_vector.sum() < 500
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="POSIX signals")

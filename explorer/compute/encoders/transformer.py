@@ -51,6 +51,12 @@ def library() -> Any:
     return transformers
 
 
+def warm_up() -> None:
+    """Import what the library's models have in common: most of what it takes to load the first one."""
+    with _quiet():
+        library().CLIPModel  # noqa: B018 - imported by being named
+
+
 def configuration(name: str, values: Mapping[str, Any]) -> Any:
     """A configuration, without whatever in it could reach beyond the model.
 
