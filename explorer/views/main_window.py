@@ -298,14 +298,6 @@ class MainWindow(QMainWindow):
                 entrance.setFocus(Qt.FocusReason.ShortcutFocusReason)
                 return
 
-    def bring_forward(self, place: int) -> None:
-        """Go to a dock's panel, from behind other tabs or out of hiding."""
-        self.actions_by_name["only_map"].setChecked(False)
-        dock = self.docks[place]
-        dock.show()
-        dock.raise_()
-        dock.panel.entrance.setFocus(Qt.FocusReason.ShortcutFocusReason)
-
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Escape, where no part of the window has a use for it: away with the message, back to the map."""
         if event.key() != Qt.Key.Key_Escape:
