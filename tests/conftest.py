@@ -38,6 +38,7 @@ def leaves_nothing_running(request: pytest.FixtureRequest) -> Iterator[None]:
     """
     threads, children, timers = _threads(), _children(), _timers()
     yield
+    _process_events()  # a window that goes only now would take the keyboard from the next test's
     until = time.monotonic() + _PATIENCE_SECONDS
     while True:
         left = [

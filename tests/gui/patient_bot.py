@@ -26,3 +26,12 @@ class PatientBot(QtBot):
 
     def waitExposed(self, widget: QWidget, *, timeout: int = PATIENCE):  # noqa: N802
         return super().waitExposed(widget, timeout=timeout)
+
+    def activate(self, window: QWidget) -> None:
+        """Make a window the active one, as often as another takes that from it."""
+        self.waitUntil(lambda: (window.activateWindow(), window.isActiveWindow())[1])
+
+    def focus(self, widget: QWidget) -> None:
+        """Give a widget the keyboard, in the active window."""
+        self.activate(widget.window())
+        self.waitUntil(lambda: (widget.setFocus(), widget.hasFocus())[1])

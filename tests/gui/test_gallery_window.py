@@ -73,8 +73,7 @@ def test_that_pointing_on_the_map_rings_the_picture_and_back(
 
 def test_that_panels_are_walked_to_the_gallery(qtbot: QtBot, pictures_window: MainWindow) -> None:
     window = pictures_window
-    window.activateWindow()
-    qtbot.waitUntil(window.isActiveWindow)
+    qtbot.activate(window)
     window.map.canvas.setFocus()
     for _ in range(8):
         window.go_to_panel(1)

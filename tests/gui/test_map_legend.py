@@ -62,8 +62,7 @@ def test_that_the_menu_of_a_line_selects_and_recolours(open_window: MainWindow) 
 def test_that_all_of_it_is_reached_by_key(qtbot: QtBot, open_window: MainWindow) -> None:
     document = open_window.session.document
     code = open_window.map.colours.entries[0][0]
-    open_window.activateWindow()
-    qtbot.waitUntil(open_window.isActiveWindow)
+    qtbot.activate(open_window)
     QTest.keyClick(open_window.map.canvas, Qt.Key.Key_G)
     menu = open_menu()
     assert len(menu.actions()) == len(open_window.map.colours.entries)

@@ -84,8 +84,7 @@ def test_that_more_pictures_stand_on_the_map_as_one_comes_closer(qtbot: QtBot, g
 
 
 def test_that_pictures_can_be_switched_off_by_key_and_button(qtbot: QtBot, gallery: MainWindow) -> None:
-    gallery.activateWindow()
-    qtbot.waitUntil(gallery.isActiveWindow)
+    qtbot.activate(gallery)
     assert gallery.map.tools["pictures"].isChecked()
     gallery.map.fit()
     scale = gallery.map.canvas.viewport_now.scale

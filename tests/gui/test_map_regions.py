@@ -101,8 +101,7 @@ def test_that_a_name_is_changed_by_key_and_escape_keeps_the_old_one(
 ) -> None:
     document, canvas = regions.session.document, regions.map.canvas
     before = document.regions
-    regions.activateWindow()
-    qtbot.waitUntil(regions.isActiveWindow)
+    qtbot.activate(regions)
     canvas.setFocus()
     QTest.keyClick(canvas, Qt.Key.Key_F2)
     editor = regions.map.gestures.region_editor

@@ -44,8 +44,7 @@ def halves(open_window: MainWindow) -> tuple[tuple[QPoint, QPoint], tuple[QPoint
 
 def test_that_a_lasso_takes_what_it_encloses_and_dims_the_rest(qtbot: QtBot, open_window: MainWindow) -> None:
     document, canvas = open_window.session.document, open_window.map.canvas
-    open_window.activateWindow()
-    qtbot.waitUntil(open_window.isActiveWindow)
+    qtbot.activate(open_window)
     canvas.setFocus()
     QTest.keyClick(canvas, Qt.Key.Key_L)
     assert canvas.tool is Tool.LASSO

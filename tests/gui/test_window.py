@@ -130,8 +130,7 @@ def test_that_a_legend_click_hides_its_rows(qtbot: QtBot, open_window: MainWindo
 
 def test_that_keys_work_while_only_the_map_is_shown(qtbot: QtBot, open_window: MainWindow) -> None:
     only_map = open_window.actions_by_name["only_map"]
-    open_window.activateWindow()
-    qtbot.waitUntil(open_window.isActiveWindow)
+    qtbot.activate(open_window)
     canvas = open_window.map.canvas
 
     def press(key: Qt.Key, held: Qt.KeyboardModifier = Qt.KeyboardModifier.NoModifier) -> None:
@@ -153,8 +152,7 @@ def test_that_keys_work_while_only_the_map_is_shown(qtbot: QtBot, open_window: M
 
 
 def test_that_one_key_walks_through_all_parts_that_are_shown(qtbot: QtBot, open_window: MainWindow) -> None:
-    open_window.activateWindow()
-    qtbot.waitUntil(open_window.isActiveWindow)
+    qtbot.activate(open_window)
     open_window.session.asking.ask("king")
     qtbot.waitUntil(lambda: open_window.session.document.answer is not None)
     seen = []
@@ -242,8 +240,7 @@ def test_that_a_restarted_layout_can_be_stopped_before_it_moves(
 def test_that_escape_closes_the_message_and_then_leads_to_the_map(
     qtbot: QtBot, open_window: MainWindow
 ) -> None:
-    open_window.activateWindow()
-    qtbot.waitUntil(open_window.isActiveWindow)
+    qtbot.activate(open_window)
     open_window.query.focus_query()
     open_window.session.notices.error(ExplorerError("One file is damaged."))
     qtbot.keyClick(open_window.query.field, Qt.Key.Key_Escape)

@@ -23,8 +23,6 @@ def bar(qtbot: QtBot, session: Session) -> Iterator[QueryBar]:
     window.resize(640, 420)
     qtbot.addWidget(window)
     window.show()
-    window.activateWindow()
-    made.field.setFocus()
-    qtbot.waitUntil(made.field.hasFocus)
+    qtbot.focus(made.field)
     yield made
     window.close()
