@@ -21,10 +21,11 @@ from explorer.core.retrieval import Retrieval
 from explorer.core.selection import NO_ROWS, PackedRows
 from explorer.core.wording import counted
 from explorer.document.answer import Answer, Question
-from explorer.document.colouring import BY_ITSELF, SIMILARITY, Colouring, colouring_text, first_colouring
+from explorer.document.colouring import SIMILARITY, Colouring, colouring_text, first_colouring
 from explorer.document.encoding import IndexRun, ZeroShot
 from explorer.document.history import History
 from explorer.document.layout_stage import LayoutStage
+from explorer.document.look import Look
 from explorer.document.parts import set_part
 from explorer.document.selection import Isolation
 from explorer.document.sources import Source
@@ -44,6 +45,7 @@ class Document:
     positions_changed = Signal()
     layout_changed = Signal()
     colours_changed = Signal()
+    look_changed = Signal()
     answer_changed = Signal()
     asking_changed = Signal()
     trust_changed = Signal()
@@ -66,8 +68,7 @@ class Document:
         self.sources: list[Source] = []
         self.settings = LayoutSettings()
         self.drawn = LayoutSettings()
-        self.label_density = "fit"
-        self.crowds = BY_ITSELF
+        self.look = Look()
         self.questions: History[Question] = History()
         self.metric = Metric.COSINE
         self.k = 50
@@ -90,6 +91,7 @@ class Document:
         self.clusters: Clusters | None = None
         self.colouring = first_colouring(table)
         self.similarities: NDArray[np.float32] | None = None
+        self.look = Look(self.look.labels, self.look.crowds)
         self.selection: NDArray[np.int64] = NO_ROWS
         self.isolation: Isolation | None = None
         self.filter = ""
@@ -145,6 +147,7 @@ class Document:
             self.layout_changed,
             self.positions_changed,
             self.colours_changed,
+            self.look_changed,
             self.selection_changed,
             self.isolation_changed,
             self.filter_changed,
@@ -221,15 +224,11 @@ class Document:
         if colouring != self.colouring:
             self._did(colouring_text(self.colouring, colouring), "colouring", self.colouring, colouring)
 
-    def set_crowds(self, crowds: str) -> None:
-        """When the map shows crowds instead of dots: one of ``CROWDS``."""
-        self.crowds = crowds
-        self.colours_changed.emit()
-
-    def set_label_density(self, density: str) -> None:
-        """How many labels the map shows: ``none``, ``few``, ``fit`` or ``many``."""
-        self.label_density = density
-        self.colours_changed.emit()
+    def set_look(self, look: Look) -> None:
+        """Look at the map another way."""
+        if look != self.look:
+            self.look = look
+            self.look_changed.emit()
 
     def set_trust(self, trust: Trust | None) -> None:
         """Take in how far the layout can be trusted."""

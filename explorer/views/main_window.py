@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QByteArray, QPoint, QRect, Qt, QTimer
@@ -28,6 +29,7 @@ from PySide6.QtWidgets import (
 )
 
 from explorer.commands import Session
+from explorer.document.look import LABEL_STEPS
 from explorer.views.actions import NEED_ANSWER, NEED_CAPTIONS, NEED_MAP, NEED_TABLE, Actions
 from explorer.views.answer_news import AnswerNews
 from explorer.views.dock import Dock
@@ -55,7 +57,6 @@ if TYPE_CHECKING:
 
 AFTER_FIRST_PICTURE_MS = 30
 """By then the window is on screen."""
-LABEL_STEPS = ("none", "few", "fit", "many")
 DOCK_STATE_VERSION = 1
 TITLE_BAR = 32
 ANSWER_WIDTH = 324
@@ -316,8 +317,9 @@ class MainWindow(QMainWindow):
     def step_labels(self, step: int) -> None:
         """Show more or fewer labels."""
         document = self.session.document
-        place = LABEL_STEPS.index(document.label_density) + step
-        document.set_label_density(LABEL_STEPS[min(max(place, 0), len(LABEL_STEPS) - 1)])
+        place = LABEL_STEPS.index(document.look.labels) + step
+        labels = LABEL_STEPS[min(max(place, 0), len(LABEL_STEPS) - 1)]
+        document.set_look(replace(document.look, labels=labels))
 
     # Dropping
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from map_driver import box_around, drag, move, pixels, rest
@@ -11,6 +13,7 @@ from pytestqt.qtbot import QtBot
 from window_driver import lay_out_for_ever, settle
 
 from explorer.core.regions import Region
+from explorer.document.look import Look, Seen
 from explorer.document.staging import TokenPath
 from explorer.export.figure import Figure
 from explorer.render.camera import Camera, middle, project
@@ -119,6 +122,30 @@ def test_that_the_other_button_moves_and_arrow_keys_turn(turning: MainWindow) ->
     assert turning.map.camera.yaw > camera.yaw
     QTest.keyClick(canvas, Qt.Key.Key_Left)
     assert turning.map.camera.yaw == pytest.approx(camera.yaw)
+
+
+def test_that_the_document_knows_what_is_seen_and_the_map_goes_where_it_says(
+    qtbot: QtBot, turning: MainWindow
+) -> None:
+    document, canvas = turning.session.document, turning.map.canvas
+    assert document.look.seen is None
+    drag(turning, [QPoint(300, 300), QPoint(380, 340)])
+    drag(turning, [QPoint(300, 300), QPoint(340, 320)], button=Qt.MouseButton.RightButton)
+    rest(qtbot, turning)
+    moved, kept = canvas.viewport_now, document.look
+    assert kept.seen == Seen(moved.x, moved.y, moved.scale)
+    assert kept.camera == turning.map.camera != Camera()
+    turning.map.fit()
+    assert document.look.seen is None
+    assert canvas.viewport_now != moved
+    document.set_look(replace(kept, camera=Camera(), labels="none"))
+    rest(qtbot, turning)
+    now, figure = canvas.viewport_now, canvas.item.figure
+    assert (now.x, now.y, now.scale) == pytest.approx((moved.x, moved.y, moved.scale))
+    np.testing.assert_allclose(figure.xy, project(document.positions, Camera())[0], atol=1e-5)
+    assert not figure.labels
+    document.set_table(document.table)
+    assert document.look == Look(labels="none")
 
 
 def test_that_hover_click_and_box_find_rows_where_they_are_seen(qtbot: QtBot, turning: MainWindow) -> None:

@@ -77,7 +77,6 @@ class FigureMaker:
         """A maker of the same figures, with the labels that are seen, which changes nothing of this one's."""
         made = FigureMaker(self._document, self._facts_of, self._cache, self._pictures, self._index_of)
         made.colours, made.fitted_scale = self.colours, self.fitted_scale
-        made.places.camera = self.places.camera
         made._dense, made._placement, made._named = self._dense, self._placement, self._named
         made._standing, made._chosen, made._unseen = self._standing, self._chosen, self._unseen
         return made
@@ -162,7 +161,7 @@ class FigureMaker:
             lambda row: label_of(table.labels, row),
             self._cache,
             density=LabelDensity(
-                document.label_density if self._are_named(order) and not figure.dims_all else "none"
+                document.look.labels if self._are_named(order) and not figure.dims_all else "none"
             ),
             order=order,
             twins=self._facts_of().twins,
@@ -187,7 +186,7 @@ class FigureMaker:
         return self.places.turning(np.concatenate([standing, named, results, single]))
 
     def _shows_density(self, index: PointIndex | None, view: Viewport, dots: Dots) -> bool:
-        chosen = self._document.crowds
+        chosen = self._document.look.crowds
         self.would_show_crowds = index is not None and prefers_density(index, view, dots, self._dense)
         return self.would_show_crowds if chosen == BY_ITSELF else chosen == ALWAYS
 

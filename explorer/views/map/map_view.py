@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -13,11 +12,11 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QLabel, QVBoxLayout, QWidget
 
 from explorer.commands import Session
+from explorer.core.camera import Camera
 from explorer.document import LayoutStage
 from explorer.document.colouring import ALWAYS, BY_ITSELF, NEVER, TRUST
 from explorer.export.figure import Figure
 from explorer.export.legend import legend_layout
-from explorer.render.camera import Camera
 from explorer.render.viewport import Viewport
 from explorer.views.map.canvas import Canvas, Tool
 from explorer.views.map.colouring import Coloured
@@ -29,6 +28,7 @@ from explorer.views.map.hover_card import HoverCard
 from explorer.views.map.kept import Kept
 from explorer.views.map.kernel_loader import KernelLoader
 from explorer.views.map.legend_tools import LegendTools
+from explorer.views.map.looking import Looking
 from explorer.views.map.pictures_on_map import PicturesOnMap
 from explorer.views.map.point_indexing import PointIndexing
 from explorer.views.map.pointing import Pointing
@@ -64,6 +64,7 @@ class MapView(QWidget):
         super().__init__(parent)
         self._session = session
         self.canvas = Canvas()
+        self.looking = Looking(session.document, self.canvas, self)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.addWidget(self.canvas)
@@ -93,7 +94,6 @@ class MapView(QWidget):
             self.pictures,
             self._indexing.index_of,
         )
-        self._follows = True
         self._fitted: Kept[Viewport] = Kept()
         self.pointing = Pointing(
             session, self.canvas, self.card, lambda row: self._reading.facts.twins.get(row, 1)
@@ -130,18 +130,20 @@ class MapView(QWidget):
             (
                 MapTool("pictures", "Pictures in place of dots (P)", self.show_pictures, checkable=True),
                 MapTool("density", "Crowds instead of dots (D)", self.show_crowds, checkable=True),
-                MapTool("labels", "Labels: none, few, fit, many", self._next_density),
+                MapTool("labels", "Labels: none, few, fit, many", self.looking.step_labels),
             ),
         )
 
     def _connect(self) -> None:
         canvas, document = self.canvas, self._session.document
         canvas.view_changed.connect(lambda moving: self.redraw(coarse=moving))
-        canvas.moved_by_hand.connect(self._taken_over)
+        for moved in (canvas.moved_by_hand, canvas.turned):
+            moved.connect(self.card.hide)
+        self.looking.fit_wanted.connect(self.fit)
+        self.looking.changed.connect(self._look_changed)
         self.gestures.tool_changed.connect(self._tool_changed)
         self.gestures.fit_wanted.connect(self.fit)
         self.gestures.escape_pressed.connect(self.escape_pressed)
-        canvas.turned.connect(self._turn)
         self.pointing.ringed.connect(self._show_ring)
         self.pointing.pointed_at.connect(self.pointed_at)
         self.pictures.arrived.connect(self.redraw)
@@ -177,7 +179,6 @@ class MapView(QWidget):
         self.tools["pictures"].setChecked(self.pictures.shown)
         self._place_cards()
         self._work_out_colours()
-        self._follows = True
         self.pointing.forget()
         self.selection.refresh()
 
@@ -190,14 +191,14 @@ class MapView(QWidget):
         else:
             self._frames.stop()
             self._work_out_colours()
-        if self._follows:
+        if self.looking.follows:
             self.fit()
         self.redraw()
 
     def show_next_frame(self) -> None:
         """Show where the layout has moved the rows to; of a large table, a coarse picture will do."""
         before, large = self.canvas.viewport_now, self._reading.facts.shown > MOVING_SAMPLE
-        if self._follows:
+        if self.looking.follows:
             self.fit()
         if not large or self.canvas.viewport_now == before:
             self.redraw(coarse=large)
@@ -205,7 +206,7 @@ class MapView(QWidget):
     def _colours_changed(self) -> None:
         self._work_out_colours()
         self.redraw()
-        if self._follows:
+        if self.looking.follows:
             self.fit()
 
     def _trust_changed(self) -> None:
@@ -263,7 +264,9 @@ class MapView(QWidget):
         """See all rows, and keep seeing them while the layout moves."""
         places = self._maker.places
         shown, now, card = places.shown(), self.canvas.viewport_now, self._legend_card()
-        self._follows = True
+        if not self.looking.follows:
+            self.looking.look_so(seen=None)  # which leads here again
+            return
         if shown is None:
             return
         around = places.around(shown)
@@ -291,22 +294,23 @@ class MapView(QWidget):
         """Zoom about the middle."""
         self.canvas.zoom(factor)
 
-    def _taken_over(self) -> None:
-        self._follows = False
-        self.card.hide()
+    def _look_changed(self) -> None:
+        self.tools["pictures"].setChecked(self.pictures.shown)
+        self.redraw()
+        if self.looking.follows:
+            self.fit()
 
     def show_pictures(self, shown: bool) -> None:
         """Show rows' pictures in place of their dots, or the dots."""
         self.pictures.show_pictures(shown)
         self.tools["pictures"].setChecked(self.pictures.shown)
-        self.redraw()
 
     def show_crowds(self, shown: bool) -> None:
         """Show how many rows lie where, instead of each as a dot; what the map would do by itself, it may."""
         document, now = self._session.document, self._shows_crowds()
         if shown != now:
-            by_itself = document.crowds != BY_ITSELF and shown == self._maker.would_show_crowds
-            document.set_crowds(BY_ITSELF if by_itself else ALWAYS if shown else NEVER)
+            by_itself = document.look.crowds != BY_ITSELF and shown == self._maker.would_show_crowds
+            self.looking.look_so(crowds=BY_ITSELF if by_itself else ALWAYS if shown else NEVER)
         self.tools["density"].setChecked(self._shows_crowds())
 
     def _shows_crowds(self) -> bool:
@@ -322,19 +326,6 @@ class MapView(QWidget):
     def camera(self) -> Camera:
         """How three dimensions are turned now."""
         return self._maker.places.camera
-
-    def _turn(self, right: float, down: float) -> None:
-        """Turn three dimensions, as dragged by so many points: across the map is half a turn."""
-        places = self._maker.places
-        radians = math.pi / max(min(self.width(), self.height()), 1)
-        places.camera = places.camera.turned(right * radians, down * radians)
-        self.card.hide()
-        self.canvas.nudge()
-
-    def _next_density(self) -> None:
-        document = self._session.document
-        steps = ("none", "few", "fit", "many")
-        document.set_label_density(steps[(steps.index(document.label_density) + 1) % len(steps)])
 
     # Pointing and selecting
 
@@ -364,7 +355,7 @@ class MapView(QWidget):
         self._work_out_colours()
         self.selection.refresh()
         self._place_cards()
-        self._follows = True
+        self.looking.look_so(seen=None)
         self._positions_changed()
 
     def _tool_changed(self) -> None:
@@ -408,5 +399,5 @@ class MapView(QWidget):
         self.hint.setGeometry(QRect(0, 0, self.width(), self.height()).adjusted(24, 24, -24, -24))
         self.waiting.setGeometry(self.rect())
         self.ring.setGeometry(self.rect())
-        if self._follows:
+        if self.looking.follows:
             self.fit()

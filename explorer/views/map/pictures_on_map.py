@@ -45,17 +45,23 @@ class PicturesOnMap(QObject):
         self._carries = np.empty(0, np.bool_)
         self._placement: PicturePlacement | None = None
         self._awaited: frozenset[int] = frozenset()
-        self.shown = False
+        self._were_shown = False
         self._redraw = QTimer(self)
         self._redraw.setSingleShot(True)
         self._redraw.setInterval(REDRAW_AFTER_MS)
         self._redraw.timeout.connect(self.arrived)
         thumbnails.arrived.connect(self._arrived)
+        document.look_changed.connect(self._look_changed)
 
     @property
     def offered(self) -> bool:
         """Whether rows of the table carry pictures."""
         return self._pictures is not None
+
+    @property
+    def shown(self) -> bool:
+        """Whether pictures stand in place of dots."""
+        return self.offered and self._document.look.pictures
 
     @property
     def carries(self) -> NDArray[np.bool_] | None:
@@ -69,15 +75,18 @@ class PicturesOnMap(QObject):
         self._pictures = self._document.pictures
         self._aspects = self._worked_out()
         self._carries = np.isfinite(self._aspects)
-        self.shown = self._pictures is not None and not self._are_shared()
         self._thumbnails.want(self, ())
+        self.show_pictures(self._pictures is not None and not self._are_shared())
 
     def show_pictures(self, shown: bool) -> None:
         """Show pictures, or dots again."""
-        self.shown = shown and self.offered
-        self._placement = None
-        if not self.shown:
-            self._thumbnails.want(self, ())
+        self._document.set_look(replace(self._document.look, pictures=shown and self.offered))
+
+    def _look_changed(self) -> None:
+        if self.shown != self._were_shown:
+            self._were_shown, self._placement = self.shown, None
+            if not self.shown:
+                self._thumbnails.want(self, ())
 
     def _modality(self) -> NDArray | None:
         table = self._document.table

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from explorer.core.camera import Camera
 from explorer.core.placement import place_query
 from explorer.document import Document, LayoutStage
-from explorer.render.camera import Camera, middle, project
+from explorer.render.camera import middle, project
 from explorer.render.sample import Sample, spread_out
 from explorer.views.map.kept import Kept
 
@@ -43,17 +44,10 @@ class Shown:
 
 
 class Places:
-    """Keeps what follows from the positions until they, or what is shown of them, change.
-
-    Attributes
-    ----------
-    camera : Camera
-        How three dimensions are turned.
-    """
+    """Keeps what follows from the positions until they, or what is shown of them, change."""
 
     def __init__(self, document: Document) -> None:
         self._document = document
-        self.camera = Camera()
         self._alone: Kept[NDArray[np.float32]] = Kept()
         self._centre: Kept[Centre] = Kept()
         self._shown: Kept[Shown] = Kept()
@@ -65,8 +59,12 @@ class Places:
         """Let go of another table's places."""
         for kept in (self._alone, self._centre, self._shown, self._star, self._sample):
             kept.forget()
-        self.camera = Camera()
         self._out = None
+
+    @property
+    def camera(self) -> Camera:
+        """How three dimensions are turned."""
+        return self._document.look.camera
 
     @property
     def turns(self) -> bool:

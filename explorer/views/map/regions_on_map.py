@@ -72,7 +72,7 @@ def region_labels(
         The places of regions that are not named: their rows are hidden.
     """
     regions, dimensions = document.regions, shown.positions.shape[1]
-    if not regions or document.label_density == "none" or document.answer is not None:
+    if not regions or document.look.labels == "none" or document.answer is not None:
         return ()
     if document.token_paths:
         return ()

@@ -11,9 +11,9 @@ from explorer.commands.filtering import AT_ONCE
 from explorer.core.clustering import HDBSCAN, K_MEANS
 from explorer.core.columns import Column, Kind
 from explorer.document.colouring import CLUSTER, PALETTES, SCALES, ZERO_SHOT, choices
+from explorer.document.look import LABEL_STEPS
 from explorer.views.panels.form import Section
 
-DENSITIES = ("none", "few", "fit", "many")
 FIRST_ITEM = "first item"
 MOST_ITEMS = 500
 """More items than a list can be looked through are found by typing."""
@@ -43,7 +43,7 @@ class ColourSection(Section):
         self.item.setEditable(True)
         self.item.setInsertPolicy(QComboBox.InsertPolicy.NoInsert)
         self.palette_choice = _choice(*PALETTES)
-        self.labels = _choice(*DENSITIES)
+        self.labels = _choice(*LABEL_STEPS)
         self._column: Column | None = None
         self._rows: dict[str, tuple[QLabel, QWidget]] = {}
         for name, control, tip in (
@@ -69,9 +69,10 @@ class ColourSection(Section):
         self.scale.textActivated.connect(lambda scale: self._change(scale=scale))
         self.item.textActivated.connect(lambda item: self._change(item="" if item == FIRST_ITEM else item))
         self.palette_choice.textActivated.connect(lambda name: self._change_palette(name))
-        self.labels.textActivated.connect(document.set_label_density)
+        self.labels.textActivated.connect(lambda many: document.set_look(replace(document.look, labels=many)))
         document.table_changed.connect(self.refresh)
         document.colours_changed.connect(self.refresh)
+        document.look_changed.connect(lambda: self.labels.setCurrentText(document.look.labels))
         session.jobs.job_ended.connect(lambda _job: self._refresh_column())
 
     def refresh(self) -> None:
@@ -102,7 +103,7 @@ class ColourSection(Section):
         if column is not None and column.kind is Kind.LIST:
             _fill(self.item, (FIRST_ITEM, *column.items.names[:MOST_ITEMS]), colouring.item or FIRST_ITEM)
         self.palette_choice.setCurrentText(colouring.palette)
-        self.labels.setCurrentText(document.label_density)
+        self.labels.setCurrentText(document.look.labels)
         self._column = column
         self._show_rows(colouring.by, column, colouring.clustering.method)
 
