@@ -58,7 +58,7 @@ class Encoding(QObject):
         self._settings = settings
         self._loading: Job | None = None
         self._next = ""
-        self._foreseen: set[str] = set()
+        self._foreseen: dict[str, Job | None] = {}  # by index
 
     @property
     def is_loading(self) -> bool:
@@ -89,11 +89,11 @@ class Encoding(QObject):
         """Have an index's encoder loaded while the index still is; what fails is told when it is wanted."""
         if path in self._foreseen or not is_index(Path(path)):
             return
-        self._foreseen.add(path)
+        self._foreseen[path] = None
         with suppress(ExplorerError):
             manifest = recovered_manifest(Path(path))
             if manifest is not None and Path(manifest.encoder.path).exists():
-                self._jobs.encoders.open(manifest.encoder.path)
+                self._foreseen[path] = self._jobs.encoders.open(manifest.encoder.path)
 
     def use(self, encoder: str) -> None:
         """Load an encoder for the shown table: a folder, a file, or the name of a cached model."""
@@ -140,6 +140,9 @@ class Encoding(QObject):
         return tuple(known.values())
 
     def _load(self, table: LoadedTable, encoder: str, arrived: Callable[[EncoderInfo], None]) -> None:
+        ahead = self._foreseen.get(table.path)
+        if ahead is not None:
+            ahead.cancel()  # What is loaded of it stays; one job is enough to wait for.
         job = self._jobs.encoders.open(encoder, table.path if table.encoder is not None else None)
         self._loading = job
 

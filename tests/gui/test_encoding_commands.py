@@ -15,6 +15,7 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from explorer.commands import Notice, Session
+from explorer.commands.encoding import Encoding
 from explorer.core.errors import ExplorerError
 from explorer.document import Answer
 from explorer.document.colouring import ZERO_SHOT
@@ -155,6 +156,20 @@ def test_that_words_wait_for_an_encoder_that_is_on_its_way(qtbot, scenes):
     answer = next_answer(qtbot, scenes, lambda: scenes.asking.ask("a red heart"))
     assert answer.question.texts[0].text == "a red heart"
     assert str(demo.CLIP) in [choice.path for choice in scenes.encoding.local()]
+
+
+def test_that_an_encoder_that_is_loaded_ahead_is_one_job_to_wait_for(qtbot, scenes, scenes_index):
+    jobs: list[Job] = []
+    dropped: list[bool] = []
+    scenes.jobs.job_started.connect(jobs.append)
+    encoding = Encoding(scenes.document, scenes.jobs, scenes.notices, scenes.settings)
+    encoding.foresee(str(scenes_index))
+    jobs[0].cancelled.connect(lambda: dropped.append(True))
+    encoding.begin()
+    assert [job.title for job in jobs] == ["Loading the encoder"] * 2
+    qtbot.waitUntil(lambda: not encoding.is_loading)
+    assert dropped == [True]
+    assert scenes.document.encoder is not None
 
 
 def test_that_an_encoder_of_another_dimension_or_for_another_index_is_refused(
