@@ -72,8 +72,11 @@ class ColourSection(Section):
         self.labels.textActivated.connect(lambda many: document.set_look(replace(document.look, labels=many)))
         document.table_changed.connect(self.refresh)
         document.colours_changed.connect(self.refresh)
-        document.look_changed.connect(lambda: self.labels.setCurrentText(document.look.labels))
+        document.look_changed.connect(self._look_changed)
         session.jobs.job_ended.connect(lambda _job: self._refresh_column())
+
+    def _look_changed(self) -> None:
+        self.labels.setCurrentText(self._session.document.look.labels)
 
     def refresh(self) -> None:
         """Show the document's choices."""
