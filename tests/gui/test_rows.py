@@ -133,7 +133,7 @@ def test_that_a_large_tables_column_is_read_beside_the_window_before_its_values_
 ) -> None:
     monkeypatch.setattr("explorer.commands.filtering.AT_ONCE", 100)
     bar, filtering = rows_window.filter, rows_window.session.filtering
-    rows_window.activateWindow()
+    qtbot.activate(rows_window)
     bar.open_bar()
     qtbot.waitUntil(bar.field.hasFocus)
     with qtbot.waitSignal(filtering.column_read) as read:
@@ -338,9 +338,7 @@ def test_that_the_wheel_scrolls_past_a_choice_and_does_not_change_it(
     )
     QApplication.sendEvent(by, wheel)
     assert rows_window.session.document.colouring.by == "cluster"
-    rows_window.activateWindow()
-    by.setFocus()
-    qtbot.waitUntil(by.hasFocus)
+    qtbot.focus(by)
     QApplication.sendEvent(by, wheel)
     assert rows_window.session.document.colouring.by == "row length"
 
