@@ -132,6 +132,8 @@ class AttentionTab(QWidget):
         if wanted == self._fetched:
             return
         if self._fetching is not None:
+            self._fetching.finished.disconnect(self._came)
+            self._fetching.failed.disconnect(self._failed)
             self._fetching.cancel()
         job = self._fetching = self._session.staging.attention(shape.name, wanted[2])
         if job is None:
@@ -142,19 +144,17 @@ class AttentionTab(QWidget):
             self.words.setText("Computing where each place looks…")
             for part in (self.map, self.strip):
                 part.hide()
+        # Methods, not functions: Qt lets go of them where the panel is gone before the answer comes.
+        job.finished.connect(self._came)
+        job.failed.connect(self._failed)
 
-        def came(weights: NDArray[np.float32]) -> None:
-            if self._fetching is job:
-                self._fetching, self._weights = None, weights
-                self._show()
+    def _came(self, weights: NDArray[np.float32]) -> None:
+        self._fetching, self._weights = None, weights
+        self._show()
 
-        def failed(error: ExplorerError) -> None:
-            if self._fetching is job:
-                self._fetching = self._fetched = None
-                self.words.setText(str(error))
-
-        job.finished.connect(came)
-        job.failed.connect(failed)
+    def _failed(self, error: ExplorerError) -> None:
+        self._fetching = self._fetched = None
+        self.words.setText(str(error))
 
     def choose_head(self, head: int) -> None:
         """Show one head, counted from 0; the shown one again shows the mean of all."""
