@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from conftest import Said
+from said import Said
 
 WORDS = ("PAD", "UNK", "BOS", "EOS", "wie</w>", "geht</w>", "es</w>", "dir</w>", "you</w>")
 
