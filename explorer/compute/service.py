@@ -50,11 +50,17 @@ class Task:
     def __call__(self, fraction: float, stage: str = "") -> None:
         """Report progress, let short requests pass, stand still while paused, and raise Cancelled where that
         was asked for."""
+        self._service.check(self.request.id)
+        self._report(fraction, stage)
         if self._yields:
             self._service.stand_by(self.request.id)
-        self._service.check(self.request.id)
+            self._service.check(self.request.id)
+
+    def _report(self, fraction: float, stage: str) -> None:
+        """Send the progress, not too often; how far a work is that now stands still is always told."""
         now = time.monotonic()
-        if self._reports and now - self._reports[-1][0] < _REPORT_SECONDS:
+        recent = bool(self._reports) and now - self._reports[-1][0] < _REPORT_SECONDS
+        if recent and not self._service.is_paused(self.request.id):
             return
         self._reports.append((now, fraction))
         while self._reports[0][0] < now - _PACE_SECONDS:
@@ -143,6 +149,10 @@ class Service:
 
         with self._may_go_on:
             self._may_go_on.wait_for(may_go_on)
+
+    def is_paused(self, identifier: int) -> bool:
+        """Whether the request is to stand still."""
+        return identifier in self._paused
 
     def check(self, identifier: int) -> None:
         """Raise Cancelled where the request was cancelled, or the session ends."""

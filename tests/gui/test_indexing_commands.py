@@ -20,6 +20,7 @@ from explorer.commands import Notice, Session
 from explorer.commands.index_news import words
 from explorer.core.layout import LayoutSettings
 from explorer.document import IndexRun
+from explorer.jobs import Job
 from explorer.readers.picture_index import open_index
 
 MANY, BATCH = 400, 32
@@ -56,11 +57,13 @@ def run_of(session: Session) -> IndexRun:
     return session.document.index_run
 
 
-def start_and_pause(qtbot: QtBot, session: Session, folder: Path, index: Path) -> None:
+def start_and_pause(qtbot: QtBot, session: Session, folder: Path, index: Path) -> Job:
     """Start a run, and have it stand still once some pictures are done."""
-    session.indexing.start(str(folder), str(demo.CLIP), str(index))
+    with qtbot.waitSignal(session.jobs.job_started) as started:
+        session.indexing.start(str(folder), str(demo.CLIP), str(index))
     demo.at_picture(session, BATCH, session.indexing.pause)
     qtbot.waitUntil(lambda: run_of(session).paused)
+    return started.args[0]
 
 
 def wait_for_pictures(qtbot: QtBot, session: Session, count: int) -> None:
@@ -71,7 +74,7 @@ def wait_for_pictures(qtbot: QtBot, session: Session, count: int) -> None:
 
 def test_that_a_paused_run_stands_still_while_queries_are_answered(qtbot, indexing, many, tmp_path, notices):
     index = tmp_path / "many.index"
-    start_and_pause(qtbot, indexing, many, index)
+    job = start_and_pause(qtbot, indexing, many, index)
     assert run_of(indexing).encoder == "clip"
     qtbot.waitSignal(indexing.jobs.encoders.encode(demo.CLIP, ["a red heart"]).finished).wait()
     stood = run_of(indexing).progress.done
@@ -80,6 +83,8 @@ def test_that_a_paused_run_stands_still_while_queries_are_answered(qtbot, indexi
     assert run_of(indexing).progress.done <= stood + 2 * BATCH
     stood = run_of(indexing).progress.done
     assert stood < MANY
+    # The bottom line, which follows the job, tells the same as the panel, which follows the run.
+    qtbot.waitUntil(lambda: job.fraction == pytest.approx(stood / MANY))
     indexing.indexing.resume()
     wait_for_pictures(qtbot, indexing, stood + 1)
     # A query goes ahead of the batches.
