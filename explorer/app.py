@@ -18,6 +18,7 @@ from explorer.core.resources import resource_path
 from explorer.document import Document, LayoutStage
 from explorer.document.settings import load_settings
 from explorer.jobs import Jobs
+from explorer.views.clipboard import let_go
 from explorer.views.main_window import MainWindow
 from explorer.views.theme import apply_theme
 
@@ -81,6 +82,7 @@ def run(
     status = application.exec()
     window.close()
     session.jobs.shutdown()
+    let_go()
     sys.excepthook = sys.__excepthook__
     if camera is not None and camera.failure is not None:
         raise camera.failure

@@ -23,6 +23,7 @@ from explorer.core.listing import FileListing
 from explorer.document import Document, Source
 from explorer.document.settings import Settings
 from explorer.jobs import Jobs
+from explorer.views.clipboard import let_go
 from explorer.views.main_window import MainWindow
 from explorer.views.panels import notice_bar
 from explorer.views.theme import apply_theme
@@ -34,6 +35,13 @@ FILLERS = 300
 def qtbot(qapp: QApplication, request: pytest.FixtureRequest) -> QtBot:
     """The robot of all tests of widgets: none fails for a slow machine's sake."""
     return PatientBot(request)
+
+
+@pytest.fixture(autouse=True)
+def _empty_clipboard(qapp: QApplication) -> Iterator[None]:
+    """No test finds what another copied."""
+    yield
+    let_go()
 
 
 @pytest.fixture(scope="session")
