@@ -104,7 +104,8 @@ def test_that_a_table_goes_from_file_to_layout(qtbot: QtBot, jobs: Jobs, path: P
     assert fractions == sorted(fractions)
     stages = {stage for _, stage, _ in ends.progress if not re.fullmatch(r"epoch \d+ of \d+", stage)}
     assert stages <= {"PCA", "Neighbours", "Layout"}
-    assert [job.title for job in ended] == [job.title for job in started]
+    # A job of a session that is closed may end now, too.
+    assert [job.title for job in ended if job in started] == [job.title for job in started]
     assert [job.title for job in started] == ["Opening", f"Loading {NAME}", "PCA", "UMAP"]
 
     again = result_of(qtbot, jobs.umap(table.key, LayoutSettings(epochs=300)))
