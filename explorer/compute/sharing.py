@@ -197,8 +197,8 @@ class _Packer(pickle.Pickler):
     def persistent_id(self, value: object) -> SharedArray | None:
         if not isinstance(value, np.ndarray) or value.dtype.hasobject:
             return None
-        # One that is mapped may change while it is read, however small it is.
-        if value.nbytes < _INLINE_BYTES and not isinstance(value, np.memmap):
+        # One that is mapped may change while it is read, however small it is; an empty file can't be mapped.
+        if value.nbytes < (1 if isinstance(value, np.memmap) else _INLINE_BYTES):
             return None
         return self._folder.put(value, group=self._group, once=self._once)
 

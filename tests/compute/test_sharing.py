@@ -88,6 +88,7 @@ def test_that_a_live_array_changes_for_all(folder: SessionFolder) -> None:
     seen = unpack(pack(written, folder))
     written[3, 4] = 5
     assert seen[3, 4] == 5
+    assert unpack(pack(folder.blank((0, 2), np.float32), folder)).shape == (0, 2)
 
 
 def test_that_a_dropped_group_is_gone_but_stays_readable(folder: SessionFolder) -> None:
