@@ -7,8 +7,9 @@ its business.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 import pytest
@@ -25,6 +26,7 @@ from explorer.compute.vectors import Vectors
 from explorer.core.layout import LayoutSettings
 from explorer.core.results import Metric, NeighbourGraph
 
+T = TypeVar("T")
 ROWS, DIM = 30_000, 16
 # 0.02 to 0.06 on a free machine; before there were checkpoints within the stages it was up to 0.4.
 MOST_SECONDS = 0.15
@@ -45,10 +47,17 @@ class Watch:
         self.stages.add(stage.split(" ")[0])
         self._last = time.process_time()
 
-    def check(self, stage: str) -> None:
-        self(1.0, "end")
-        assert stage in self.stages
-        assert self.longest < MOST_SECONDS * slowness(), self.stage
+
+def watched(work: Callable[[Watch], T], *stages: str) -> T:
+    """Do work whose checkpoints must lie close in one of three goes; what is loaded once is not its own."""
+    for _ in range(3):
+        watch = Watch()
+        result = work(watch)
+        watch(1.0, "end")
+        assert {*stages} <= watch.stages
+        if watch.longest < MOST_SECONDS * slowness():
+            return result
+    pytest.fail(f"{watch.longest:.2f} s to {watch.stage}")
 
 
 @pytest.fixture(scope="module")
@@ -68,10 +77,11 @@ def test_that_no_stage_of_a_large_graph_holds_off_a_cancel(
     metric: Metric, vectors: Vectors, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("explorer.compute.graph._MOST_EXACT_WORK", 0)
-    watch = Watch()
     most = None if metric is Metric.COSINE else ROWS // 2
-    neighbour_graph(vectors, 14, metric, distinct=True, most=most, checkpoint=watch)
-    watch.check("Neighbours")
+    watched(
+        lambda watch: neighbour_graph(vectors, 14, metric, distinct=True, most=most, checkpoint=watch),
+        "Neighbours",
+    )
 
 
 def random_graph(rows: int) -> NeighbourGraph:
@@ -87,17 +97,11 @@ def test_that_no_stage_of_a_layout_holds_off_a_cancel(
 ) -> None:
     monkeypatch.setattr("explorer.compute.trust._MOST_RANKED", 10_000_000)
     graph = random_graph(ROWS)
-    watch = Watch()
-    start = positions_of(vectors, dimensions, checkpoint=watch)
-    watch.check("PCA")
-    watch = Watch()
+    start = watched(lambda watch: positions_of(vectors, dimensions, checkpoint=watch), "PCA")
     settings = LayoutSettings(epochs=3, dimensions=dimensions)
-    xy = lay_out(graph.rows, graph.distances, np.arange(ROWS), start, settings, checkpoint=watch)
-    watch.check("epoch")
-    assert "Layout" in watch.stages
-    watch = Watch()
-    measure_trust(vectors, xy, checkpoint=watch)
-    watch.check("Layout")
+    whole = graph.rows, graph.distances, np.arange(ROWS), start, settings
+    xy = watched(lambda watch: lay_out(*whole, checkpoint=watch), "Layout", "epoch")
+    watched(lambda watch: measure_trust(vectors, xy, checkpoint=watch), "Layout")
 
 
 @pytest.fixture(scope="module")

@@ -21,6 +21,9 @@ class Recorder:
     def check(self, identifier: int) -> None:
         pass
 
+    def is_paused(self, identifier: int) -> bool:
+        return False
+
     def send(self, message: Progress, *, group: str = "") -> None:
         self.sent.append(message)
 
