@@ -34,6 +34,7 @@ def epochs_on(
     epochs: int,
     settings: LayoutSettings,
     checkpoint: Checkpoint,
+    first_rate: float = 1.0,
 ) -> Iterator[NDArray[np.float32]]:
     """The positions after each epoch.
 
@@ -47,6 +48,8 @@ def epochs_on(
     epochs : int
     settings : LayoutSettings
     checkpoint : Checkpoint
+    first_rate : float
+        Steps grow smaller from it to 0.
 
     Yields
     ------
@@ -60,7 +63,7 @@ def epochs_on(
     for epoch in range(epochs):
         progress = part(checkpoint, epoch / epochs, (epoch + 1) / epochs, f"epoch {epoch + 1} of {epochs}")
         before = now.clone()
-        rate = 1.0 - epoch / epochs
+        rate = first_rate * (1.0 - epoch / epochs)
         turns = edges.turns(epoch)
         for place, (points, others) in enumerate(turns):
             _step(now, before, points, others, rate, forces, random)

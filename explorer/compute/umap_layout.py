@@ -20,11 +20,12 @@ from numpy.typing import NDArray
 
 from explorer.compute.cast import Cast
 from explorer.compute.checkpoint import Checkpoint, between, no_checkpoint, part
-from explorer.compute.costs import default_epochs
+from explorer.compute.costs import GROUP_EPOCHS, MOST_WITHOUT_GROUPS, default_epochs
 from explorer.compute.parallel import CORES, each_block, spans
 from explorer.compute.placing import place_among
 from explorer.compute.umap_forces import Forces, cell
 from explorer.compute.umap_graph import FuzzyGraph, fuzzy_graph
+from explorer.compute.umap_groups import POINTS, group
 from explorer.core.layout import LayoutSettings
 
 # Fewer points than this have no neighbourhoods to speak of: they stay as PCA put them.
@@ -37,6 +38,13 @@ _SHOWN_EACH_EPOCH = 2_000_000
 # How long the fuzzy graph, and placing as many rows as are laid out, take in epochs, as measured.
 _GRAPH_EPOCHS = 6.0
 _PLACING_EPOCHS = 10.0
+# Grouping, and laying out the groups.
+_GROUPING_EPOCHS = 8.0
+_GROUPS_EPOCHS = GROUP_EPOCHS / POINTS
+# Points that start where their groups lie have but a little way to go: longer steps would throw them out.
+_LATE_RATE = 0.1
+# So many epochs of the groups pass between two pictures of all their points.
+_GROUPS_SHOWN_EACH = 10
 _MOST_IN_BLOCK = 8192
 # Knuth's linear congruential generator; its high bits draw the points that push.
 _FACTOR = np.uint64(6364136223846793005)
@@ -103,19 +111,26 @@ def lay_out(
     if count < _LEAST_POINTS:
         return out
     epochs = settings.epochs or default_epochs(count)
-    work = _GRAPH_EPOCHS + epochs + _PLACING_EPOCHS * len(cast.rest) / count
-    begun, ended = _GRAPH_EPOCHS / work, (_GRAPH_EPOCHS + epochs) / work
+    grouped = from_pca and count > MOST_WITHOUT_GROUPS
+    before = _GROUPING_EPOCHS + _GROUPS_EPOCHS if grouped else 0.0
+    work = _GRAPH_EPOCHS + before + epochs + _PLACING_EPOCHS * len(cast.rest) / count
+    built, begun = _GRAPH_EPOCHS / work, (_GRAPH_EPOCHS + before) / work
+    ended = begun + epochs / work
     # An edge too weak to be sampled once is left out.
     graph = fuzzy_graph(
-        *cast.graph(neighbours, distances, prelude), 1.0 / epochs, part(checkpoint, 0.0, begun, "Layout")
+        *cast.graph(neighbours, distances, prelude), 1.0 / epochs, part(checkpoint, 0.0, built, "Layout")
     )
     positions = start[cast.points]
     positions = _scaled_start(positions, settings.seed) if from_pca else np.nan_to_num(positions)
     cast.show(positions, out)
     begin()
-    move = _epochs if device == "cpu" else _epochs_on(device, part(checkpoint, begun, begun, "Layout"))
+    move = _epochs if device == "cpu" else _epochs_on(device, part(checkpoint, built, built, "Layout"))
+    rate = 1.0
+    if grouped:
+        show, approach = partial(cast.show, out=out), between(checkpoint, built, begun)
+        positions, rate = _from_groups(graph, positions, settings, move, show, approach), _LATE_RATE
     every = 1 + len(start) // _SHOWN_EACH_EPOCH
-    moving = move(graph, positions, epochs, settings, between(checkpoint, begun, ended))
+    moving = move(graph, positions, epochs, settings, between(checkpoint, begun, ended), rate)
     for epoch, positions in enumerate(moving, 1):
         if epoch % every == 0 or epoch == epochs:
             cast.show(positions, out)
@@ -132,6 +147,7 @@ def warm_up() -> None:
     distances = np.tile(np.arange(1, k + 1, dtype=np.float32), (count, 1))
     start = np.random.default_rng(0).normal(size=(count, 2)).astype(np.float32)
     lay_out(neighbours, distances, np.arange(count), start, LayoutSettings(epochs=1))
+    group(fuzzy_graph(neighbours, distances), 0, 0.0)
 
 
 def _scaled_start(positions: NDArray[np.float32], seed: int) -> NDArray[np.float32]:
@@ -141,6 +157,29 @@ def _scaled_start(positions: NDArray[np.float32], seed: int) -> NDArray[np.float
     scaled = np.clip(centred * (_START_REACH / reach), -_START_LIMIT, _START_LIMIT)
     noise = np.random.default_rng(abs(seed)).normal(0.0, _START_NOISE, positions.shape)
     return (scaled + noise).astype(np.float32)
+
+
+def _from_groups(
+    graph: FuzzyGraph,
+    positions: NDArray[np.float32],
+    settings: LayoutSettings,
+    move: Callable[..., Iterator[NDArray[np.float32]]],
+    show: Callable[[NDArray[np.float32]], None],
+    checkpoint: Checkpoint,
+) -> NDArray[np.float32]:
+    """Lay groups of neighbouring points out, and start the points where these lie."""
+    seed, laid = settings.seed, _GROUPING_EPOCHS / (_GROUPING_EPOCHS + _GROUPS_EPOCHS)
+    groups = group(graph, seed, 1.0 / GROUP_EPOCHS, part(checkpoint, 0.0, laid, "groups"))
+    middles = _scaled_start(groups.middles(positions), seed)
+
+    def report(fraction: float, stage: str = "") -> None:
+        checkpoint(laid + (1.0 - laid) * fraction, f"groups, {stage}")
+
+    moving = move(groups.graph, middles, GROUP_EPOCHS, settings, report)
+    for epoch, middles in enumerate(moving, 1):
+        if epoch % _GROUPS_SHOWN_EACH == 0:
+            show(groups.strewn(middles, seed))
+    return groups.strewn(middles, seed)
 
 
 def _epochs_on(device: str, checkpoint: Checkpoint) -> Callable[..., Iterator[NDArray[np.float32]]]:
@@ -159,8 +198,9 @@ def _epochs(
     epochs: int,
     settings: LayoutSettings,
     checkpoint: Checkpoint,
+    first_rate: float = 1.0,
 ) -> Iterator[NDArray[np.float32]]:
-    """The positions after each epoch; the arrays take turns."""
+    """The positions after each epoch; the arrays take turns. Steps grow smaller from ``first_rate`` on."""
     forces = Forces.of(settings.min_dist)
     interval = 1.0 / graph.weights
     due = interval.copy()
@@ -169,7 +209,7 @@ def _epochs(
     seed = np.uint64(settings.seed % 2**64)
     with ThreadPoolExecutor(CORES, "layout") as pool:
         for epoch in range(epochs):
-            rate = np.float32(1.0 - epoch / epochs)
+            rate = np.float32(first_rate * (1.0 - epoch / epochs))
             edges = graph.starts, graph.ends, interval, due
             move = partial(_move, before, after, *edges, epoch, rate, forces.pulls, forces.pushes, seed)
             stage = f"epoch {epoch + 1} of {epochs}"
