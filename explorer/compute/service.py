@@ -197,7 +197,9 @@ class Service:
         except OSError as error:
             # An array's file is gone, with the table it belonged to.
             self.send(Failed(id_of(data), "The table was closed.", "", str(error)))
-            return None
+        except Exception as error:  # one that cannot be read must not silence those after it
+            self.send(Failed(id_of(data), "A request could not be read.", "Ask again.", repr(error)))
+        return None
 
     def _pause(self, message: Pause | Resume) -> None:
         with self._may_go_on:

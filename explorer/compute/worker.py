@@ -185,6 +185,8 @@ class Worker:
                 message = unpack(data)
             except OSError as error:
                 message = Failed(id_of(data), "The table was closed.", "", str(error))
+            except Exception as error:  # one that cannot be read must not silence those after it
+                message = Failed(id_of(data), "An answer could not be read.", "Ask again.", repr(error))
             if isinstance(message, Reply):
                 restoring -= message.id == NOBODY and isinstance(message, Done | Failed)
                 if message.id == 0 and isinstance(message, Failed):

@@ -68,6 +68,23 @@ def test_that_a_missing_file_or_table_is_a_sentence(listener: Listener, big_file
     assert TABLE in wrong.hint
 
 
+def test_that_an_answer_which_cannot_be_read_silences_no_other(
+    listener: Listener, key: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    unpack = worker.unpack
+
+    def damaged(data: bytes) -> object:
+        if isinstance(message := unpack(data), protocol.Done):
+            monkeypatch.undo()
+            raise ValueError("cannot mmap an empty file")
+        return message
+
+    monkeypatch.setattr(worker, "unpack", damaged)
+    failed = listener.ask(protocol.FetchRows, key, np.array([3]))
+    assert (failed.message, failed.hint) == ("An answer could not be read.", "Ask again.")
+    assert len(listener.ask(protocol.FetchRows, key, np.array([3]))) == 1
+
+
 def test_that_a_query_does_not_wait_for_a_running_graph(listener: Listener, key: int) -> None:
     graph = listener.submit(protocol.BuildGraph, key, 14, Metric.COSINE)
     listener.progress_of(graph)
