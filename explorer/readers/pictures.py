@@ -102,7 +102,7 @@ def read_bytes(path: str | Path) -> bytes:
         # A pipe would be waited for without end.
         if not stat.S_ISREG(path.stat().st_mode):
             kind = "a folder" if path.is_dir() else "a pipe or a device"
-            raise PictureError(path.name, Verdict.UNREADABLE, f"it is {kind}")
+            raise PictureError(path.absolute().name or str(path), Verdict.UNREADABLE, f"it is {kind}")
         with path.open("rb") as file:
             data = file.read(MOST_BYTES + 1)
     except (FileNotFoundError, NotADirectoryError):

@@ -166,6 +166,7 @@ def test_that_numbers_that_are_none_are_null(call: Callable[..., Said], tmp_path
         ((), "There is nothing for this translator to work on; type a text, or give token ids."),
         (("--ids", "9"), "There is no token 9: the table has 9 rows; give ids from 0 to 8."),
         (("wie", "--image", "nowhere.png"), "There is no file nowhere.png."),
+        (("--image", "."), f"{Path.cwd().name} cannot be used as a picture: it is a folder."),
         (("wie", "-o", "nowhere/out.npz"), "There is no folder nowhere to write out.npz to."),
         (
             ("wie", "--heads", "3"),
@@ -205,6 +206,8 @@ def test_that_ids_that_are_none_are_refused(call: Callable[..., Said], translato
 
 
 def test_that_the_command_runs_as_a_process_of_its_own(start: Callable[..., Said]) -> None:
-    said = start("stages", Path("resources/demo/wordLSTM.pth").resolve(), "the king of judah", "--json")
+    path = Path("resources/demo/wordLSTM.pth").resolve()
+    said = start("stages", path, "the king of judah", "--heads", "4", "--json")
     assert said.err == ""
+    assert "How many heads there are is not a choice in this model." in said.answer["notes"]
     assert [token["label"] for token in said.answer["tokens"]] == ["the", "king", "of", "judah"]

@@ -125,7 +125,8 @@ def open_stage_model(
             if all(name.startswith(place) for name in weights)
             else (f"The file holds more than this model: what lies under “{place[:-1]}” is run.",)
         )
-        assumed = () if model.heads is None else model.heads.notes
+        unused = () if heads is None else ("How many heads there are is not a choice in this model.",)
+        assumed = unused if model.heads is None else model.heads.notes
         notes = (*assumed, *model.notes, *beside, *generation_notes(opened, weights))
         return replace(model, notes=notes, threads=_threads_for(opening))
     except (MemoryError, torch.OutOfMemoryError) as error:
