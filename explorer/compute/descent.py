@@ -10,6 +10,7 @@ work meanwhile, and gives the same graph on any number of cores.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -34,10 +35,14 @@ _SPARE = 6
 _BLOCK_LEAVES = 16
 _BLOCK_POINTS = 1024
 _BLOCK_VALUES = 1 << 21
-# How the work is shared between partitions and rounds, as measured; each round gets half of what is left,
-# for two or three are enough.
-_PARTITION_SHARE = 0.6
-_ROUND_SHARE = 0.5
+# How the work is shared between partitions and rounds, as measured: two are enough where neighbourhoods are
+# plain, five or more where they have many directions.
+_PARTITION_SHARE = 0.5
+_USUAL_ROUNDS = 3
+# Of the improvements of one round, the next makes a third at most.
+_SLOWEST_FALL = 0.35
+# Kept for rounds that were not expected.
+_DOUBT = 0.25
 # Other points' neighbours are searched for through so many partitions, then for so many rounds.
 _SEARCHED_PARTITIONS = 8
 _SEARCH_ROUNDS = 2
@@ -126,19 +131,32 @@ def nearly_nearest(
         _run(compare, spans(len(partition.bounds) - 1, _BLOCK_LEAVES), checkpoint, start, end)
         if searched and place < _SEARCHED_PARTITIONS:
             partitions.append(partition)
-    start = _PARTITION_SHARE
+    start, improved = _PARTITION_SHARE, [count * kept]
     for _ in range(_MOST_ROUNDS):
-        end = start + (1.0 - start) * _ROUND_SHARE
+        end = start + (1.0 - start) / (_rounds_left(improved, _FEW * count * kept) + _DOUBT)
         preparing = part(checkpoint, start, start, "Neighbours")
         before, after = (neighbours, distances), (_copy(neighbours, preparing), _copy(distances, preparing))
         reverse = _reversed(neighbours, preparing)
         improve = partial(_improve, points, points, True, *before, neighbours, reverse, *after)
         better = _run(improve, spans(count, _BLOCK_POINTS), checkpoint, start, end)
         (neighbours, distances), start = after, end
+        improved.append(better)
         if better < _FEW * count * kept:
             break
     kept = kept if searched else k
     return Found(neighbours[:, :kept], distances[:, :kept], tuple(partitions))
+
+
+def _rounds_left(improved: list[int], few: float) -> int:
+    """How many rounds are to come before one improves few neighbours, by what those before it improved.
+
+    The first of ``improved`` is how many neighbours there are. Rounds that begin slowly soon grow quicker.
+    """
+    if len(improved) < 2:
+        return _USUAL_ROUNDS
+    before, last = improved[-2:]
+    fall = min(last / before, _SLOWEST_FALL)
+    return max(1, math.ceil(math.log(few / last) / math.log(fall)))
 
 
 def search(
