@@ -23,6 +23,8 @@ _LEAST_CANDIDATES, _CANDIDATE_SHARE = 30, 12
 _LONGEST = 24
 # A word that tells a tenth as much as the first is there by chance.
 _LEAST_PART = 0.1
+# What a third of the texts outside of a group say, too, is no name for it, however much more often it says so.
+_MOST_ELSEWHERE = 1 / 3
 _MOST_CHARACTERS = 2000
 _WORD = re.compile(r"\w+")
 # Vowel signs, and the invisible joiners that many scripts' words need, are no letters for ``\w``.
@@ -109,11 +111,17 @@ def _by_words(
             overall[0].setdefault(word, max(1, round(words[word] / max(texts, 1))))
     total = max(overall[1], 1)
     names = []
-    for words, texts in inside:
-        scores = {
-            word: count / texts * math.log((count / texts) / min(1.0, overall[0][word] / total))
+    for rows, (words, texts) in zip(groups, inside, strict=True):
+        part = len(rows) / max(len(everything), 1)
+        shares = {
+            word: (count / texts, min(1.0, overall[0][word] / total))
             for word, count in words.items()
             if count > 1 or texts < 10
+        }
+        scores = {
+            word: here * math.log(here / anywhere)
+            for word, (here, anywhere) in shares.items()
+            if anywhere - part * here <= _MOST_ELSEWHERE * (1.0 - part)
         }
         least = _LEAST_PART * max(scores.values(), default=0.0)
         best = (word for word in scores if scores[word] > max(least, 0.0))

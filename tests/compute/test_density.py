@@ -167,6 +167,20 @@ def test_that_short_labels_of_shared_words_are_named_by_the_words() -> None:
     assert names == ("gnat, moth", "elm, oak")
 
 
+def test_that_a_word_which_many_others_say_too_is_no_name_but_a_large_groups_own_is() -> None:
+    # Nine in ten of the first group say "of", and four in ten elsewhere; "bird" is said by most texts of all.
+    group = (np.arange(500) % 10 > 6).astype(int)
+    texts = [
+        f"{('bird', 'fish')[own]} {'of' if row % 100 < (90, 40)[own] else 'by'} number word{row % 7}"
+        for row, own in enumerate(group)
+    ]
+    groups = [np.flatnonzero(group == each) for each in (0, 1)]
+    names = typical_names(Labels.from_texts(texts, "a"), groups, np.zeros((500, 2), np.float32), "group")
+    assert names[0].split(", ")[0] == "bird"
+    assert "of" not in names[0].split(", ")
+    assert names[1].split(", ")[0] == "fish"
+
+
 def test_that_words_stay_whole_and_as_they_are_written_in_every_script() -> None:
     own = (
         ["नदी", "पत्थर"],
