@@ -23,7 +23,7 @@ _LEAST_CANDIDATES, _CANDIDATE_SHARE = 30, 12
 _LONGEST = 24
 # A word that tells a tenth as much as the first is there by chance.
 _LEAST_PART = 0.1
-# What a third of the texts outside of a group say, too, is no name for it, however much more often it says so.
+# What a third of the texts outside of a group say, too, is no name for it, however much more it says so.
 _MOST_ELSEWHERE = 1 / 3
 _MOST_CHARACTERS = 2000
 _WORD = re.compile(r"\w+")
