@@ -15,6 +15,8 @@ MOST_WITHOUT_GROUPS = 200_000
 """Of more points, groups are laid out first (``umap_groups``)."""
 GROUP_EPOCHS = 500
 """Those of the groups."""
+# How long the fuzzy graph takes, grouping, and the epochs of groups of 16: in epochs of all points, measured.
+FUZZY_GRAPH, GROUPING, GROUPS = 6.0, 8.0, GROUP_EPOCHS / 16
 
 
 @dataclass(frozen=True)
@@ -50,8 +52,7 @@ def layout_costs(rows: int, dim: int, settings: LayoutSettings, *, on_cpu: bool 
     exact = pairs * (dim * 1.2e-11 + 5e-10)
     nearly = rows * (12e-6 + dim * 0.33e-6)
     # The more points, the seldomer is one at hand in the processor's cache.
-    # Groups and theirs take as long as some 40 epochs of all points (as ``umap_layout`` has it).
-    besides = 6 if landmarks <= MOST_WITHOUT_GROUPS else 46
+    besides = FUZZY_GRAPH + (GROUPING + GROUPS if landmarks > MOST_WITHOUT_GROUPS else 0.0)
     moves = landmarks * settings.neighbours * (epochs + besides) * (8e-9 + landmarks * 1e-14)
     placing = (rows - landmarks) * settings.neighbours * 180e-9
     if on_cpu:

@@ -20,12 +20,19 @@ from numpy.typing import NDArray
 
 from explorer.compute.cast import Cast
 from explorer.compute.checkpoint import Checkpoint, between, no_checkpoint, part
-from explorer.compute.costs import GROUP_EPOCHS, MOST_WITHOUT_GROUPS, default_epochs
+from explorer.compute.costs import (
+    FUZZY_GRAPH,
+    GROUP_EPOCHS,
+    GROUPING,
+    GROUPS,
+    MOST_WITHOUT_GROUPS,
+    default_epochs,
+)
 from explorer.compute.parallel import CORES, each_block, spans
 from explorer.compute.placing import place_among
 from explorer.compute.umap_forces import Forces, cell
 from explorer.compute.umap_graph import FuzzyGraph, fuzzy_graph
-from explorer.compute.umap_groups import POINTS, group
+from explorer.compute.umap_groups import group
 from explorer.core.layout import LayoutSettings
 
 # Fewer points than this have no neighbourhoods to speak of: they stay as PCA put them.
@@ -35,12 +42,8 @@ _LEAST_IN_BLOCK = 256
 _WAIT_SECONDS = 0.05
 # More rows than this are not put on the map after every epoch.
 _SHOWN_EACH_EPOCH = 2_000_000
-# How long the fuzzy graph, and placing as many rows as are laid out, take in epochs, as measured.
-_GRAPH_EPOCHS = 6.0
+# How long placing as many rows as are laid out takes in epochs, as measured.
 _PLACING_EPOCHS = 10.0
-# Grouping, and laying out the groups.
-_GROUPING_EPOCHS = 8.0
-_GROUPS_EPOCHS = GROUP_EPOCHS / POINTS
 # Points that start where their groups lie have but a little way to go: longer steps would throw them out.
 _LATE_RATE = 0.1
 # So many epochs of the groups pass between two pictures of all their points.
@@ -112,9 +115,9 @@ def lay_out(
         return out
     epochs = settings.epochs or default_epochs(count)
     grouped = from_pca and count > MOST_WITHOUT_GROUPS
-    before = _GROUPING_EPOCHS + _GROUPS_EPOCHS if grouped else 0.0
-    work = _GRAPH_EPOCHS + before + epochs + _PLACING_EPOCHS * len(cast.rest) / count
-    built, begun = _GRAPH_EPOCHS / work, (_GRAPH_EPOCHS + before) / work
+    before = GROUPING + GROUPS if grouped else 0.0
+    work = FUZZY_GRAPH + before + epochs + _PLACING_EPOCHS * len(cast.rest) / count
+    built, begun = FUZZY_GRAPH / work, (FUZZY_GRAPH + before) / work
     ended = begun + epochs / work
     # An edge too weak to be sampled once is left out.
     graph = fuzzy_graph(
@@ -168,7 +171,7 @@ def _from_groups(
     checkpoint: Checkpoint,
 ) -> NDArray[np.float32]:
     """Lay groups of neighbouring points out, and start the points where these lie."""
-    seed, laid = settings.seed, _GROUPING_EPOCHS / (_GROUPING_EPOCHS + _GROUPS_EPOCHS)
+    seed, laid = settings.seed, GROUPING / (GROUPING + GROUPS)
     groups = group(graph, seed, 1.0 / GROUP_EPOCHS, part(checkpoint, 0.0, laid, "groups"))
     middles = _scaled_start(groups.middles(positions), seed)
 
